@@ -1,0 +1,70 @@
+import { Command, CommanderError } from "commander";
+import packageFile from "../../package.json" with { type: "json" };
+import { WrongSettings } from "../config.ts";
+import { Refused } from "../core/clients.ts";
+import { Unavailable } from "../core/failure.ts";
+import { NewerDatabase } from "../store/sqlite/migrate.ts";
+import { clientCommands } from "./clients.ts";
+import { keyCommands } from "./keys.ts";
+import { CannotListen, DatabaseTrouble, Exit, USAGE_EXIT } from "./say.ts";
+import { serveCommand } from "./serve.ts";
+import { demoCommand, doctorCommand, migrateCommand, openapiCommand } from "./store.ts";
+
+const program = new Command("petstore")
+  .description("A pet store API over HTTP and JSON.")
+  .version(packageFile.version, "-V, --version", "Print the version.")
+  .helpOption("-h, --help", "Print this help.")
+  .helpCommand("help [command]", "Print the help of a command.")
+  .showSuggestionAfterError()
+  .showHelpAfterError("(--help shows how the command is used)")
+  .addHelpText(
+    "after",
+    `
+Examples:
+  petstore serve --demo                            start, with a small catalogue to try
+  petstore clients create --name Shop --plan pro   a new client
+  petstore keys create --client 2                  a key for it, shown this once
+  petstore doctor                                  prove that the store is whole
+
+Settings come from the environment or as flags; 'petstore serve --help' lists them.
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage or settings, 3 doctor found damage.`,
+  );
+for (const command of [
+  serveCommand(),
+  migrateCommand(),
+  demoCommand(),
+  clientCommands(),
+  keyCommands(),
+  doctorCommand(),
+  openapiCommand(),
+]) {
+  program.addCommand(command);
+}
+
+everyCommand(program).forEach((command) => void command.exitOverride());
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.exitCode = told(error);
+}
+
+/** One plain sentence for what a person can mend; anything else is a fault of ours and keeps its stack. */
+function told(error: unknown): number {
+  if (error instanceof Exit) return error.code;
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT;
+  if (error instanceof WrongSettings) return say(error.message, USAGE_EXIT);
+  for (const known of [Refused, CannotListen, DatabaseTrouble, NewerDatabase, Unavailable]) {
+    if (error instanceof known) return say(error.message, 1);
+  }
+  console.error(error);
+  return 1;
+}
+
+function say(message: string, code: number): number {
+  console.error(`petstore: ${message}`);
+  return code;
+}
+
+function everyCommand(command: Command): Command[] {
+  return [command, ...command.commands.flatMap((each) => everyCommand(each as Command))];
+}

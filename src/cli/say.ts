@@ -1,0 +1,48 @@
+/** Wrong usage or wrong settings. */
+export const USAGE_EXIT = 2;
+/** The doctor found damage. */
+export const DAMAGE_EXIT = 3;
+
+/** Ends a command that has said all there is to say. */
+export class Exit extends Error {
+  constructor(readonly code: number) {
+    super(`exit ${code}`);
+  }
+}
+
+/** The address cannot be listened on. */
+export class CannotListen extends Error {}
+
+/** The database cannot be opened. */
+export class DatabaseTrouble extends Error {}
+
+/** Records for people: columns as wide as they need to be. */
+export function table(rows: readonly Readonly<Record<string, unknown>>[], empty: string): string {
+  const [first] = rows;
+  if (!first) return empty;
+  const names = Object.keys(first);
+  const cells = rows.map((row) => names.map((name) => cell(row[name])));
+  const widths = names.map((name, column) =>
+    Math.max(name.length, ...cells.map((row) => (row[column] as string).length)),
+  );
+  const line = (row: readonly string[]) =>
+    row
+      .map((text, column) => text.padEnd(widths[column] as number))
+      .join("  ")
+      .trimEnd();
+  return [line(names), ...cells.map(line)].join("\n");
+}
+
+/** One JSON value for machines, or text for people. */
+export function print(asJson: boolean, value: unknown, text: string): void {
+  console.log(asJson ? JSON.stringify(value, null, 2) : text);
+}
+
+/** A time as people read it; `-` for none. */
+export function day(milliseconds: number | null): string {
+  return milliseconds === null ? "-" : new Date(milliseconds).toISOString();
+}
+
+function cell(value: unknown): string {
+  return value === null || value === undefined ? "-" : String(value);
+}

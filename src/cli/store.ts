@@ -1,0 +1,99 @@
+import { Command } from "commander";
+import { openapi } from "../contract/openapi.ts";
+import { operator, Refused } from "../core/clients.ts";
+import { loadDemo } from "../core/demo.ts";
+import { diagnoseFile } from "../store/sqlite/doctor.ts";
+import { DAMAGE_EXIT, Exit, print } from "./say.ts";
+import { configOf, withDatabase, withSettings } from "./settings.ts";
+
+/** `petstore migrate`: the tables brought up to date. */
+export function migrateCommand(): Command {
+  const command = new Command("migrate")
+    .description("Make the database, or bring its tables up to date. A start does the same.")
+    .option("--json", "Print JSON.")
+    .addHelpText("after", "\nExample:\n  petstore migrate --database-url ./data/petstore.db")
+    .action((options: { json?: true }) =>
+      withDatabase(options, async ({ migrated }) => {
+        const text =
+          migrated.length === 0
+            ? "The database is up to date."
+            : migrated.map((name) => `applied: ${name}`).join("\n");
+        print(options.json === true, { applied: migrated }, text);
+      }),
+    );
+  return withSettings(command, ["databaseUrl"]);
+}
+
+/** `petstore demo`: something to try the API with. */
+export function demoCommand(): Command {
+  const command = new Command("demo")
+    .description("Load a small catalogue into an empty store.")
+    .option("--json", "Print JSON.")
+    .addHelpText("after", "\nExample:\n  petstore demo")
+    .action((options: { json?: true }) =>
+      withDatabase(options, async ({ reads, transact }) => {
+        const config = configOf(options);
+        if (!(await reads.isEmpty()))
+          throw new Refused("The store already has a catalogue; nothing was changed.");
+        const now = Date.now();
+        const loaded = await transact(async (store) =>
+          loadDemo(store, (await operator(store, now)).id, config, now),
+        );
+        print(
+          options.json === true,
+          loaded,
+          `Loaded ${loaded.categories} categories and ${loaded.pets} pets.`,
+        );
+      }),
+    );
+  return withSettings(command, ["databaseUrl", "newPetStock"]);
+}
+
+/** `petstore doctor`: proof that the store is whole. */
+export function doctorCommand(): Command {
+  const command = new Command("doctor")
+    .description("Prove that ledger, stock, status, orders and references of the whole store agree.")
+    .option("--json", "Print JSON.")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  petstore doctor\n  petstore doctor --json\n\nExit code 3 means that damage was found.",
+    )
+    .action((options: { json?: true }) =>
+      withDatabase(options, async ({ db }) => {
+        const { checked, counts, findings } = await diagnoseFile(db);
+        const counted = Object.entries(counts)
+          .map(([name, count]) => `${count} ${name}`)
+          .join(", ");
+        const lines = checked.map((check) => {
+          const found = findings.filter((finding) => finding.check === check);
+          return found.length === 0
+            ? `ok     ${check}`
+            : found.map(({ message }) => `WRONG  ${check}: ${message}`).join("\n");
+        });
+        const verdict =
+          findings.length === 0
+            ? "Nothing is wrong."
+            : `${findings.length} findings. Restore a backup, or mend the rows named above.`;
+        print(
+          options.json === true,
+          { counts, findings },
+          [`Looked at ${counted}.`, ...lines, verdict].join("\n"),
+        );
+        if (findings.length > 0) throw new Exit(DAMAGE_EXIT);
+      }),
+    );
+  return withSettings(command, ["databaseUrl"]);
+}
+
+/** `petstore openapi`: the document of the API. */
+export function openapiCommand(): Command {
+  const command = new Command("openapi")
+    .description("Print the OpenAPI document.")
+    .option("--yaml", "As YAML instead of JSON.")
+    .addHelpText("after", "\nExamples:\n  petstore openapi > openapi.json\n  petstore openapi --yaml")
+    .action((options: { yaml?: true }) => {
+      const document = openapi({ sunsetAt: configOf(options).petGetSunsetAt });
+      console.log(options.yaml ? Bun.YAML.stringify(document, null, 2) : JSON.stringify(document, null, 2));
+    });
+  return withSettings(command, ["petGetSunsetAt"]);
+}

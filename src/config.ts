@@ -1,0 +1,135 @@
+import { resolve } from "node:path";
+
+interface Setting<T> {
+  readonly env: string;
+  /** The value when it is not set, as it would be written. */
+  readonly fallback: string;
+  readonly meaning: string;
+  /** The value, or an Error that says what it must be. */
+  readonly read: (text: string) => T | Error;
+}
+
+/** Every setting: name, default, meaning, and how it is read. */
+export const settings = {
+  databaseUrl: setting("DATABASE_URL", "./data/petstore.db", "The database file.", databasePath),
+  host: setting("HOST", "127.0.0.1", "The address to listen on.", nonEmpty),
+  port: setting("PORT", "8080", "The port to listen on; 0 takes a free one.", integer(0, 65_535)),
+  logLevel: setting(
+    "LOG_LEVEL",
+    "info",
+    "The least level to log: debug, info, warn, error or silent.",
+    oneOf("debug", "info", "warn", "error", "silent"),
+  ),
+  newPetStock: setting("NEW_PET_STOCK", "1", "The stock of a new pet, in units.", integer(1, 2_147_483_647)),
+  petGetDeprecatedAt: setting(
+    "PET_GET_DEPRECATED_AT",
+    "2026-11-01T00:00:00Z",
+    "When GET /pets/{petId} became deprecated, RFC 3339.",
+    dateTime,
+  ),
+  petGetSunsetAt: setting(
+    "PET_GET_SUNSET_AT",
+    "2027-11-30T23:59:59Z",
+    "When GET /pets/{petId} ends, RFC 3339.",
+    dateTime,
+  ),
+  corsOrigins: setting(
+    "CORS_ORIGINS",
+    "",
+    "Origins that browsers may call from, separated by commas; * for any. Empty: none.",
+    origins,
+  ),
+  maxPendingRequests: setting(
+    "MAX_PENDING_REQUESTS",
+    "5000",
+    "Requests under way at once; more are answered 503.",
+    integer(1, 1_000_000),
+  ),
+  shutdownSeconds: setting(
+    "SHUTDOWN_SECONDS",
+    "10",
+    "How long a stop waits for requests under way.",
+    integer(0, 3600),
+  ),
+} as const;
+
+type Values = {
+  readonly [K in keyof typeof settings]: (typeof settings)[K] extends Setting<infer T> ? T : never;
+};
+
+/** The settings of this run. */
+export type Config = Values;
+
+/** One or more settings are wrong; the message names all of them. */
+export class WrongSettings extends Error {
+  constructor(readonly problems: readonly string[]) {
+    super(`Cannot start: ${problems.join("; ")}.`);
+    this.name = "WrongSettings";
+  }
+}
+
+/** Reads every setting from the environment; flags come in the same form and win. */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const problems: string[] = [];
+  const values = Object.entries(settings).map(([name, { env: variable, fallback, read }]) => {
+    const value = read(env[variable] ?? fallback);
+    if (value instanceof Error) problems.push(`${variable} ${value.message}, got "${env[variable]}"`);
+    return [name, value];
+  });
+  const config = Object.fromEntries(values) as Config;
+  if (problems.length === 0 && config.petGetSunsetAt < config.petGetDeprecatedAt) {
+    problems.push("PET_GET_SUNSET_AT must not be before PET_GET_DEPRECATED_AT");
+  }
+  if (problems.length > 0) throw new WrongSettings(problems);
+  return config;
+}
+
+function setting<T>(
+  env: string,
+  fallback: string,
+  meaning: string,
+  read: (text: string) => T | Error,
+): Setting<T> {
+  return { env, fallback, meaning, read };
+}
+
+function nonEmpty(text: string): string | Error {
+  return text.trim() === "" ? new Error("must not be empty") : text;
+}
+
+function databasePath(text: string): string | Error {
+  const scheme = /^([a-z]+):\/\//i.exec(text)?.[1];
+  if (scheme && scheme !== "file") return new Error("must be the path of a database file");
+  return text.trim() === "" ? new Error("must not be empty") : resolve(text.replace(/^file:\/\//, ""));
+}
+
+function integer(least: number, most: number): (text: string) => number | Error {
+  return (text) => {
+    const value = Number(text);
+    const isWhole = /^\d+$/.test(text) && value >= least && value <= most;
+    return isWhole ? value : new Error(`must be a whole number from ${least} to ${most}`);
+  };
+}
+
+function oneOf<T extends string>(...values: T[]): (text: string) => T | Error {
+  return (text) => values.find((value) => value === text) ?? new Error(`must be one of ${values.join(", ")}`);
+}
+
+function dateTime(text: string): number | Error {
+  const isDateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text);
+  const time = Date.parse(text);
+  return isDateTime && !Number.isNaN(time)
+    ? time
+    : new Error("must be an RFC 3339 date-time, such as 2027-11-30T23:59:59Z");
+}
+
+function origins(text: string): readonly string[] | Error {
+  const all = text
+    .split(",")
+    .map((each) => each.trim())
+    .filter((each) => each !== "");
+  const isOrigin = (each: string) => each === "*" || (URL.canParse(each) && new URL(each).origin === each);
+  return all.every(isOrigin)
+    ? all
+    : new Error("must be origins such as https://shop.example, without a path");
+}

@@ -1,0 +1,14 @@
+import { categories } from "./categories.ts";
+import { inventory } from "./inventory.ts";
+import { orders } from "./orders.ts";
+import { pets } from "./pets.ts";
+import { type Api, endpoints } from "./route.ts";
+import { store } from "./store.ts";
+
+/** The whole API; nothing else lists endpoints. */
+export const api = { pets, categories, store, orders, inventory } as const satisfies Api;
+export type PetstoreApi = typeof api;
+
+export const everyEndpoint = endpoints(api);
+
+export const API_VERSION = "1.0.0";

@@ -1,0 +1,231 @@
+import { type Endpoint, isWrite } from "./route.ts";
+
+interface ErrorEntry {
+  readonly status: number;
+  /** When it is given. */
+  readonly cause: string;
+  /** What the caller does about it. */
+  readonly remedy: string;
+}
+
+/** Every error code with its status: the one table that server, document and docs read. */
+export const errors = {
+  invalid_json: {
+    status: 400,
+    cause: "The body is not one JSON value in UTF-8, repeats a key, or is nested deeper than 32 levels.",
+    remedy: "Send one well-formed JSON value.",
+  },
+  invalid_parameter: {
+    status: 400,
+    cause: "A path, query or header parameter is unknown, repeated or outside its range.",
+    remedy: "Correct the parameters that `details` names.",
+  },
+  unsupported_version: {
+    status: 400,
+    cause: "`API-Version` names a version that this server does not speak.",
+    remedy: "Leave the header out, or send 1, 1.0 or 1.0.0.",
+  },
+  missing_api_key: {
+    status: 401,
+    cause: "The request carries no API key.",
+    remedy: "Send the key as `X-API-Key: <API_KEY>` or `Authorization: Bearer <API_KEY>`.",
+  },
+  invalid_api_key: {
+    status: 401,
+    cause: "The key is mistyped, unknown, sent twice, or sent in the URL.",
+    remedy: "Check the key; send it once, in a header.",
+  },
+  expired_api_key: {
+    status: 401,
+    cause: "The key's expiry date has passed.",
+    remedy: "Ask for a new key.",
+  },
+  revoked_api_key: {
+    status: 401,
+    cause: "The key was revoked.",
+    remedy: "Ask for a new key.",
+  },
+  forbidden: {
+    status: 403,
+    cause: "The key's role does not allow the operation.",
+    remedy: "Use a key with the role that the message names.",
+  },
+  client_suspended: {
+    status: 403,
+    cause: "The client that owns the key is suspended.",
+    remedy: "Contact the operator.",
+  },
+  not_found: {
+    status: 404,
+    cause: "No operation has this path.",
+    remedy: "Compare the path with `/openapi.json`; paths have no trailing slash.",
+  },
+  pet_not_found: {
+    status: 404,
+    cause: "No pet has this id.",
+    remedy: "Find the id with `GET /pets`.",
+  },
+  category_not_found: {
+    status: 404,
+    cause: "No category has this id.",
+    remedy: "Find the id with `GET /categories`.",
+  },
+  order_not_found: {
+    status: 404,
+    cause: "No order of this client has this id.",
+    remedy: "Find the id with `GET /store/orders`.",
+  },
+  method_not_allowed: {
+    status: 405,
+    cause: "The path exists, but not with this method.",
+    remedy: "Use one of the methods in the `Allow` header.",
+  },
+  not_acceptable: {
+    status: 406,
+    cause: "`Accept` excludes `application/json`.",
+    remedy: "Accept `application/json`, or leave the header out.",
+  },
+  request_timeout: {
+    status: 408,
+    cause: "The body did not arrive within 10 seconds.",
+    remedy: "Repeat the request over a better connection.",
+  },
+  insufficient_stock: {
+    status: 409,
+    cause: "The order asks for more units than are in stock.",
+    remedy: "Order fewer, or have staff restock with `PUT /store/inventory/{petId}`.",
+  },
+  pet_not_available: {
+    status: 409,
+    cause: "The pet is `pending` or `sold`, so nobody can order it.",
+    remedy: "Order another pet, or wait for the pet to become `available`.",
+  },
+  invalid_status_transition: {
+    status: 409,
+    cause: "The pet cannot go from its present status to the one asked for.",
+    remedy: "Restock first with `PUT /store/inventory/{petId}`.",
+  },
+  order_complete: {
+    status: 409,
+    cause: "A completed order cannot be changed or cancelled.",
+    remedy: "Place a new order.",
+  },
+  order_is_draft: {
+    status: 409,
+    cause: "An order without a pet cannot be completed.",
+    remedy: "Give the order a `petId` first, or in the same request.",
+  },
+  category_in_use: {
+    status: 409,
+    cause: "Pets belong to the category.",
+    remedy: "Move or remove its pets first.",
+  },
+  pet_has_open_orders: {
+    status: 409,
+    cause: "Open orders hold units of the pet.",
+    remedy: "Complete or cancel its open orders first.",
+  },
+  idempotency_in_progress: {
+    status: 409,
+    cause: "A request with the same `Idempotency-Key` is still running.",
+    remedy: "Repeat the same request after `Retry-After`.",
+  },
+  operation_sunset: {
+    status: 410,
+    cause: "The operation's sunset date has passed.",
+    remedy: "Use the successor that the message and the `Link` header name.",
+  },
+  precondition_failed: {
+    status: 412,
+    cause: "The record changed since the ETag in `If-Match` was given.",
+    remedy: "Read the record again, apply the change to it, and send the new ETag.",
+  },
+  body_too_large: {
+    status: 413,
+    cause: "The body is larger than the operation takes (64 KiB; a batch 8 MiB).",
+    remedy: "Send less, or several requests.",
+  },
+  uri_too_long: {
+    status: 414,
+    cause: "The URL is longer than 8 KiB.",
+    remedy: "Send fewer or shorter parameters.",
+  },
+  unsupported_media_type: {
+    status: 415,
+    cause: "The body is not declared as JSON, or is compressed.",
+    remedy: "Send `Content-Type: application/json` and no `Content-Encoding`.",
+  },
+  invalid_body: {
+    status: 422,
+    cause: "The body is JSON, but not of the operation's shape.",
+    remedy: "Correct the fields that `details` names.",
+  },
+  unknown_category: {
+    status: 422,
+    cause: "`categoryId` names no category.",
+    remedy: "Create the category first, or use the id of an existing one.",
+  },
+  unknown_pet: {
+    status: 422,
+    cause: "`petId` names no pet.",
+    remedy: "Use the id of an existing pet.",
+  },
+  idempotency_key_reused: {
+    status: 422,
+    cause: "The `Idempotency-Key` was used for another request within 24 hours.",
+    remedy: "Use a new key for a new request.",
+  },
+  internal_error: {
+    status: 500,
+    cause: "A fault of the server; the log has it under the request id.",
+    remedy: "Repeat the request later; report the `X-Request-Id` if it stays.",
+  },
+  overloaded: {
+    status: 503,
+    cause: "The server has more work than it can finish in time; nothing was done.",
+    remedy: "Repeat after `Retry-After`.",
+  },
+  unavailable: {
+    status: 503,
+    cause: "The data store did not answer; a write's outcome may be unknown.",
+    remedy: "Repeat after `Retry-After`, a write with the same `Idempotency-Key`.",
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof errors;
+
+/** Every code that an endpoint can answer: its own, and what its kind of endpoint owes. */
+export function errorsOf({ method, route }: Endpoint): ErrorCode[] {
+  const owed: ErrorCode[] = [
+    "invalid_parameter",
+    "unsupported_version",
+    "missing_api_key",
+    "invalid_api_key",
+    "expired_api_key",
+    "revoked_api_key",
+    "client_suspended",
+    "not_acceptable",
+    "uri_too_long",
+    "internal_error",
+    "overloaded",
+    "unavailable",
+  ];
+  if (route.role !== "customer") owed.push("forbidden");
+  if (route.body)
+    owed.push("invalid_json", "request_timeout", "body_too_large", "unsupported_media_type", "invalid_body");
+  if (route.successor) owed.push("operation_sunset");
+  if (isWrite(method)) owed.push("idempotency_in_progress", "idempotency_key_reused");
+  if (takesIfMatch(method, route)) owed.push("precondition_failed");
+  const all = new Set<ErrorCode>([...owed, ...route.errors]);
+  return (Object.keys(errors) as ErrorCode[]).filter((code) => all.has(code));
+}
+
+/** Whether a write changes one record that is there already, so that `If-Match` has a meaning. */
+export function takesIfMatch(method: Endpoint["method"], route: Endpoint["route"]): boolean {
+  return isWrite(method) && route.params !== undefined && route.location === undefined;
+}
+
+/** Whether the same request can succeed later without anybody changing it. */
+export function isWorthRetrying(code: ErrorCode): boolean {
+  return errors[code].status >= 500 || code === "idempotency_in_progress" || code === "request_timeout";
+}

@@ -1,0 +1,20 @@
+import type { Category, InventoryItem, Order, Pet } from "./shapes.ts";
+
+/** What the data of each event is; an event commits with the change that it tells of. */
+export interface EventData {
+  "pet.created": Pet;
+  "pet.updated": Pet;
+  "pet.status_changed": Pet & { previousStatus: string };
+  "pet.deleted": Pet;
+  "category.created": Category;
+  "category.updated": Category;
+  "category.deleted": Category;
+  "order.placed": Order;
+  "order.updated": Order;
+  "order.completed": Order;
+  "order.cancelled": Order;
+  "inventory.changed": InventoryItem & { change: number };
+  "inventory.depleted": InventoryItem;
+}
+
+export type EventType = keyof EventData;

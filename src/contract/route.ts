@@ -1,0 +1,90 @@
+import type { z } from "zod";
+import type { ErrorCode } from "./errors.ts";
+
+/** What a key may do; each role includes the ones before it. */
+export const roles = ["customer", "staff", "admin"] as const;
+export type Role = (typeof roles)[number];
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+export type Shapes = Readonly<Record<string, z.ZodType>>;
+
+/** An endpoint as a value: routes, validation, the OpenAPI document and the tests follow from it. */
+export interface Route {
+  /** Method and path, with `{name}` for each path parameter. */
+  readonly at: `${Method} /${string}`;
+  readonly summary: string;
+  readonly description?: string;
+  /** The least role that may call it. */
+  readonly role: Role;
+  readonly params?: Shapes;
+  readonly query?: Shapes;
+  readonly body?: z.ZodType;
+  /** The shape of a success; without one the answer is 204. */
+  readonly returns?: z.ZodType;
+  /** A new record's address, with `{field}` from the record; it makes the answer 201. */
+  readonly location?: string;
+  /** `record`: one record with an ETag; `list`: a page with cursors; `plain`: neither. */
+  readonly kind: "record" | "list" | "plain";
+  /** What this operation refuses by a rule of its own; what every endpoint owes is added to it. */
+  readonly errors: readonly ErrorCode[];
+  readonly stability?: "beta" | "experimental";
+  /** The operation that replaces this one, which then has a deprecation and a sunset date. */
+  readonly successor?: string;
+  /** A body of up to 8 MiB instead of 64 KiB. */
+  readonly large?: true;
+  readonly example: { readonly body?: unknown; readonly returns?: unknown };
+}
+
+type ValuesOf<S> = S extends Shapes ? { [K in keyof S]: z.output<S[K]> } : unknown;
+type Simplify<T> = { [K in keyof T]: T[K] } & {};
+type OptionalWhenUndefined<T> = Simplify<
+  { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+    [K in keyof T as undefined extends T[K] ? K : never]?: T[K];
+  }
+>;
+
+/** What an operation is given: its path and query parameters by name, and its body. */
+export type Input<R extends Route> = OptionalWhenUndefined<
+  ValuesOf<R["params"]> &
+    ValuesOf<R["query"]> &
+    (R["body"] extends z.ZodType ? { body: z.output<R["body"]> } : unknown)
+>;
+
+/** What an operation answers. */
+export type Output<R extends Route> = R["returns"] extends z.ZodType ? z.output<R["returns"]> : undefined;
+
+/** A tree of routes: the keys joined by dots are the operation's one name everywhere. */
+export interface Api {
+  readonly [name: string]: Route | Api;
+}
+
+/** An endpoint with the name it has in the API. */
+export interface Endpoint {
+  readonly id: string;
+  readonly method: Method;
+  readonly path: string;
+  readonly route: Route;
+}
+
+/** Every endpoint of an API, in the order of its declaration. */
+export function endpoints(api: Api, prefix = ""): Endpoint[] {
+  return Object.entries(api).flatMap(([name, entry]) => {
+    if (!isRoute(entry)) return endpoints(entry, `${prefix}${name}.`);
+    const [method, path] = entry.at.split(" ") as [Method, string];
+    return [{ id: prefix + name, method, path, route: entry }];
+  });
+}
+
+/** The status of this route's success. */
+export function successStatus(route: Route): 200 | 201 | 204 {
+  if (!route.returns) return 204;
+  return route.location ? 201 : 200;
+}
+
+export function isWrite(method: Method): boolean {
+  return method !== "GET";
+}
+
+function isRoute(entry: Route | Api): entry is Route {
+  return typeof entry.at === "string";
+}

@@ -1,0 +1,67 @@
+import type { EventData, EventType } from "../contract/events.ts";
+import type { Api, Input, Output, Role, Route } from "../contract/route.ts";
+import { fail } from "./failure.ts";
+import type { Reads, Writes } from "./ports.ts";
+
+/** Who is calling, known from the key. */
+export interface Caller {
+  readonly clientId: number;
+  readonly keyId: number;
+  readonly role: Role;
+}
+
+/** The settings that the rules of the store depend on. */
+export interface Rules {
+  readonly newPetStock: number;
+}
+
+export interface ReadContext {
+  readonly caller: Caller;
+  readonly store: Reads;
+  readonly now: number;
+}
+
+export interface WriteContext extends ReadContext {
+  readonly store: Writes;
+  readonly rules: Rules;
+  /** The ETags of `If-Match`, `*` among them for any. */
+  readonly ifMatch?: readonly string[] | undefined;
+  /** Tells of a change, in its transaction; `clientId` is the one that it concerns, if not everybody. */
+  emit<T extends EventType>(type: T, subject: string, data: EventData[T], clientId?: number): void;
+}
+
+/** What an operation gives: the record with its tag, or a page with the cursor of the next. */
+export interface Result<T = unknown> {
+  readonly body: T;
+  readonly tag?: string;
+  readonly next?: string | undefined;
+}
+
+/** An operation is a function of a context and an input; what it refuses it fails with. */
+export type Operation<R extends Route> = (
+  cx: R["at"] extends `GET ${string}` ? ReadContext : WriteContext,
+  input: Input<R>,
+) => Promise<Result<Output<R>>>;
+
+/** An operation for every endpoint of an API, under the same names. */
+export type Operations<A extends Api> = {
+  readonly [K in keyof A]: A[K] extends Route ? Operation<A[K]> : A[K] extends Api ? Operations<A[K]> : never;
+};
+
+/** Refuses a write whose `If-Match` names none of the record's tags. */
+export function requireMatch(cx: WriteContext, ...tags: string[]): void {
+  if (!cx.ifMatch || cx.ifMatch.includes("*")) return;
+  if (tags.some((tag) => cx.ifMatch?.includes(tag))) return;
+  const wanted = cx.ifMatch.map((tag) => `"${tag}"`).join(", ");
+  fail(
+    "precondition_failed",
+    `If-Match asks for ${wanted}, but the record is now "${tags[0]}". Read it again and repeat the change.`,
+  );
+}
+
+/** Refuses a body whose `id` is another than the path's. */
+export function requireSameId(bodyId: number | bigint | undefined, pathId: number | bigint): void {
+  if (bodyId === undefined || bodyId === pathId) return;
+  const message = `is read-only and must be the path's ${pathId} if given, got ${bodyId}`;
+  fail("invalid_body", `The body has 1 problem: id ${message}.`, [{ field: "id", message }]);
+}

@@ -1,0 +1,14 @@
+/** A name as it is compared: the same for every engine, because it is computed here and stored. */
+export function foldName(name: string): string {
+  return name.normalize("NFKC").toLowerCase();
+}
+
+/** The least text after all texts with this prefix in code point order; `null` if there is none. */
+export function afterPrefix(prefix: string): string | null {
+  const points = Array.from(prefix, (character) => character.codePointAt(0) as number);
+  while (points.length > 0) {
+    const last = points.pop() as number;
+    if (last < 0x10ffff) return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1);
+  }
+  return null;
+}

@@ -1,0 +1,46 @@
+import { fail } from "./failure.ts";
+import type { After } from "./ports.ts";
+
+/** The cursor after a record: opaque to callers, good for one sort only. */
+export function cursorAfter(sort: string, after: After): string {
+  return Buffer.from(JSON.stringify([sort, after.key, after.id])).toString("base64url");
+}
+
+/** Where a page starts; a cursor that we did not make for this sort is refused. */
+export function readCursor(
+  cursor: string | undefined,
+  sort: string,
+  keyIs: "number" | "string",
+): After | undefined {
+  if (cursor === undefined) return undefined;
+  const [madeFor, key, id] = parsed(cursor);
+  if (madeFor === sort && isKey(key, keyIs) && Number.isSafeInteger(id)) return { key, id: id as number };
+  const message =
+    "is not a cursor of this list in this order; take it from the Link header of the page before";
+  fail("invalid_parameter", `The parameter cursor ${message}.`, [{ field: "cursor", message }]);
+}
+
+/** One page of the records read, of which one more than the limit was asked for. */
+export function pageOf<R, T>(
+  records: readonly R[],
+  limit: number,
+  show: (record: R) => T,
+  cursor: (last: R) => string,
+): { body: T[]; next?: string } {
+  if (records.length <= limit) return { body: records.map(show) };
+  const page = records.slice(0, limit);
+  return { body: page.map(show), next: cursor(page[limit - 1] as R) };
+}
+
+function parsed(cursor: string): unknown[] {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString());
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
+}
+
+function isKey(key: unknown, keyIs: "number" | "string"): key is number | string {
+  return keyIs === "number" ? Number.isSafeInteger(key) : typeof key === "string";
+}

@@ -1,0 +1,67 @@
+import type { Caller, Result, Rules, WriteContext } from "./context.ts";
+import { fail } from "./failure.ts";
+import { operation } from "./operations.ts";
+import type { NewEvent, Writes } from "./ports.ts";
+
+/** How long a success is kept for a repeated idempotency key. */
+export const ANSWERS_KEPT_MS = 24 * 60 * 60 * 1000;
+
+/** A write as a value: it can be queued, carried to another thread, and run again. */
+export interface Command {
+  readonly operation: string;
+  readonly caller: Caller;
+  readonly input: unknown;
+  readonly now: number;
+  readonly ifMatch?: readonly string[] | undefined;
+  readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
+}
+
+export interface Performed extends Result {
+  readonly isReplay?: boolean;
+}
+
+/** A write, whole, inside one transaction: the kept answer, or the operation with its events and answer. */
+export async function perform(store: Writes, command: Command, rules: Rules): Promise<Performed> {
+  const { caller, now, idempotency } = command;
+  if (idempotency) {
+    const kept = await store.keptAnswer(caller.clientId, idempotency.key, now - ANSWERS_KEPT_MS);
+    if (kept) return replay(kept, idempotency);
+  }
+  const events: NewEvent[] = [];
+  const cx: WriteContext = {
+    caller,
+    store,
+    now,
+    rules,
+    ifMatch: command.ifMatch,
+    emit: (type, subject, data, clientId) =>
+      void events.push({ type, subject, clientId: clientId ?? null, data }),
+  };
+  const result = await operation(command.operation)(cx, command.input);
+  if (events.length > 0) await store.emit(events, now);
+  if (idempotency) {
+    const body = result.body === undefined ? null : JSON.stringify(result.body);
+    const answer = { fingerprint: idempotency.fingerprint, body, tag: result.tag ?? null };
+    await store.keepAnswer(caller.clientId, idempotency.key, answer, now);
+  }
+  return result;
+}
+
+function replay(
+  kept: { fingerprint: string; body: string | null; tag: string | null },
+  { key, fingerprint }: { key: string; fingerprint: string },
+): Performed {
+  if (kept.fingerprint !== fingerprint) refuseReusedKey(key);
+  return {
+    body: kept.body === null ? undefined : JSON.parse(kept.body),
+    ...(kept.tag !== null && { tag: kept.tag }),
+    isReplay: true,
+  };
+}
+
+export function refuseReusedKey(key: string): never {
+  fail(
+    "idempotency_key_reused",
+    `The Idempotency-Key "${key}" was used for another request in the last 24 hours. Use a new key.`,
+  );
+}

@@ -1,0 +1,173 @@
+import type { PetstoreApi } from "../contract/api.ts";
+import type { ErrorDetail, Int64, NewPet, Pet, PetStatus } from "../contract/shapes.ts";
+import {
+  type Operations,
+  type ReadContext,
+  requireMatch,
+  requireSameId,
+  type WriteContext,
+} from "./context.ts";
+import { Conflict, fail } from "./failure.ts";
+import { foldName } from "./names.ts";
+import { cursorAfter, pageOf, readCursor } from "./pages.ts";
+import type { PetRecord } from "./ports.ts";
+import { newStock, type Stock, setStatus } from "./status.ts";
+import { tellStock } from "./stock.ts";
+import { petTag, storePetTag } from "./tags.ts";
+
+export const pets: Operations<PetstoreApi["pets"]> = {
+  async list(cx, { id, status, categoryId, name, sort, limit, cursor }) {
+    const order = sort ?? (name === undefined ? "id" : "name");
+    const byName = order.endsWith("name");
+    if (name !== undefined && !byName) refuseSort(order);
+    const records = await cx.store.pets({
+      sort: byName ? "name" : "id",
+      descending: order.startsWith("-"),
+      ids: id,
+      statuses: status,
+      categoryId,
+      namePrefix: name === undefined ? undefined : foldName(name),
+      after: readCursor(cursor, order, byName ? "string" : "number"),
+      limit: limit + 1,
+    });
+    return pageOf(records, limit, shownPet, (last) =>
+      cursorAfter(order, { key: byName ? foldName(last.name) : last.id, id: last.id }),
+    );
+  },
+
+  async create(cx, { body }) {
+    const pet = await addPet(cx, body);
+    if (!pet) fail("unknown_category", unknownCategory(body.categoryId));
+    return { body: shownPet(pet), tag: petTag(pet) };
+  },
+
+  async createMany(cx, { body }) {
+    await refuseUnknownCategories(cx, body);
+    const created: Pet[] = [];
+    for (const each of body) {
+      const pet = await addPet(cx, each);
+      if (!pet) throw new Conflict();
+      created.push(shownPet(pet));
+    }
+    return { body: created };
+  },
+
+  async get(cx, { petId }) {
+    const pet = await knownPet(cx, petId);
+    return { body: shownPet(pet), tag: petTag(pet) };
+  },
+
+  async replace(cx, { petId, body }) {
+    return changePet(cx, petId, body);
+  },
+
+  async update(cx, { petId, body }) {
+    return changePet(cx, petId, body);
+  },
+
+  async remove(cx, { petId }) {
+    const before = await matchingPet(cx, petId);
+    if (before.openOrders > 0) fail("pet_has_open_orders", openOrders(before, "removed"));
+    if (!(await cx.store.removePet(before, cx.now))) throw new Conflict();
+    cx.emit("pet.deleted", `pets/${before.id}`, shownPet(before));
+    return { body: undefined };
+  },
+};
+
+/** The pet, or 404. */
+export async function knownPet(cx: ReadContext, petId: Int64): Promise<PetRecord> {
+  return (await cx.store.pet(petId)) ?? noPet(petId);
+}
+
+export function noPet(petId: Int64): never {
+  fail("pet_not_found", `There is no pet ${petId}. Find ids with GET /pets.`);
+}
+
+export function shownPet({ id, name, categoryId, status }: PetRecord): Pet {
+  return { id, name, categoryId, status };
+}
+
+async function addPet(
+  cx: WriteContext,
+  { name, categoryId, status = "available" }: NewPet,
+): Promise<PetRecord | null> {
+  const pet = await cx.store.addPet({ name, categoryId, ...newStock(status, cx.rules.newPetStock) }, cx.now);
+  if (pet) cx.emit("pet.created", `pets/${pet.id}`, shownPet(pet));
+  return pet;
+}
+
+interface PetFields {
+  id?: Int64 | undefined;
+  name?: string | undefined;
+  categoryId?: Int64 | undefined;
+  status?: PetStatus | undefined;
+}
+
+async function changePet(cx: WriteContext, petId: Int64, fields: PetFields) {
+  const before = await matchingPet(cx, petId);
+  requireSameId(fields.id, petId);
+  const { name = before.name, categoryId = before.categoryId, status = before.status } = fields;
+  if (categoryId !== before.categoryId && !(await cx.store.category(categoryId))) {
+    fail("unknown_category", unknownCategory(categoryId));
+  }
+  const stock = stockWithStatus(before, status);
+  const isSame = name === before.name && categoryId === before.categoryId;
+  if (isSame && stock.status === before.status) return { body: shownPet(before), tag: petTag(before) };
+
+  const reason = stock.status === "sold" ? "sold" : "returned";
+  const pet = await cx.store.changePet(before, { name, categoryId, stock, reason }, cx.now);
+  if (!pet) throw new Conflict();
+  if (!isSame) cx.emit("pet.updated", `pets/${pet.id}`, shownPet(pet));
+  tellStock(cx, before, pet);
+  return { body: shownPet(pet), tag: petTag(pet) };
+}
+
+/** The pet as the caller last saw it, through either of its representations. */
+async function matchingPet(cx: WriteContext, petId: Int64): Promise<PetRecord> {
+  const pet = (await cx.store.petWithCategory(petId)) ?? noPet(petId);
+  requireMatch(cx, petTag(pet), storePetTag(pet));
+  return pet;
+}
+
+function stockWithStatus(before: PetRecord, status: PetStatus): Stock {
+  const stock = setStatus(before, status);
+  if (stock === "pet_has_open_orders") fail(stock, openOrders(before, "set to sold"));
+  if (stock === "invalid_status_transition") {
+    fail(
+      stock,
+      `Pet ${before.id} is ${before.status} with nothing in stock and cannot become ${status}. Restock it with PUT /store/inventory/${before.id}.`,
+    );
+  }
+  return stock;
+}
+
+async function refuseUnknownCategories(cx: WriteContext, batch: readonly NewPet[]): Promise<void> {
+  const known = new Map<Int64, boolean>();
+  const details: ErrorDetail[] = [];
+  for (const [index, { categoryId }] of batch.entries()) {
+    if (!known.has(categoryId)) known.set(categoryId, (await cx.store.category(categoryId)) !== null);
+    if (!known.get(categoryId))
+      details.push({ field: `[${index}].categoryId`, message: unknownCategory(categoryId) });
+  }
+  if (details.length > 0) {
+    fail(
+      "unknown_category",
+      `${details.length} of ${batch.length} pets name a category that does not exist; none was created.`,
+      details,
+    );
+  }
+}
+
+function refuseSort(order: string): never {
+  const message = `must be name or -name together with a name filter, got ${order}`;
+  fail("invalid_parameter", `The parameter sort ${message}.`, [{ field: "sort", message }]);
+}
+
+function unknownCategory(categoryId: Int64): string {
+  return `There is no category ${categoryId}. Create it first, or use the id of an existing one.`;
+}
+
+function openOrders(pet: PetRecord, what: string): string {
+  const count = pet.openOrders === 1 ? "1 open order" : `${pet.openOrders} open orders`;
+  return `Pet ${pet.id} has ${count} and cannot be ${what}. Complete or cancel them first.`;
+}

@@ -1,0 +1,236 @@
+import type { EventType } from "../contract/events.ts";
+import type { Role } from "../contract/route.ts";
+import type { Int64, MovementReason, PetStatus } from "../contract/shapes.ts";
+import type { Stock } from "./status.ts";
+
+/** A value now or later: the embedded database answers at once, a remote one does not. */
+export type Awaitable<T> = T | Promise<T>;
+
+/** A pet's one row. */
+export interface PetRecord extends Stock {
+  readonly id: number;
+  readonly name: string;
+  readonly categoryId: number;
+  /** Counts changes of the pet's own fields. */
+  readonly version: number;
+  /** Counts changes of its stock entry. */
+  readonly stockVersion: number;
+}
+
+export interface CategoryRecord {
+  readonly id: number;
+  readonly name: string;
+  readonly description: string | null;
+  readonly version: number;
+}
+
+/** A pet with what its category says, read together. */
+export interface PetWithCategory extends PetRecord {
+  readonly categoryName: string;
+  readonly categoryDescription: string | null;
+  readonly categoryVersion: number;
+}
+
+/** An order; without a pet it is a draft. Times are milliseconds since 1970. */
+export interface OrderRecord {
+  readonly id: number;
+  readonly clientId: number;
+  readonly petId: number | null;
+  readonly quantity: number | null;
+  readonly shipDate: number | null;
+  readonly complete: boolean;
+  readonly version: number;
+}
+
+export interface MovementRecord {
+  readonly id: number;
+  readonly petId: number;
+  readonly change: number;
+  readonly balance: number;
+  readonly reason: MovementReason;
+  readonly orderId: number | null;
+  readonly at: number;
+}
+
+/** A key with what must be known of its client to let it in. */
+export interface KeyRecord {
+  readonly id: number;
+  readonly clientId: number;
+  readonly role: Role;
+  readonly name: string | null;
+  readonly lastFour: string;
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+  readonly revokedAt: number | null;
+  readonly clientSuspendedAt: number | null;
+}
+
+export interface ClientRecord {
+  readonly id: number;
+  readonly name: string;
+  readonly plan: string;
+  readonly perMinute: number;
+  readonly perDay: number;
+  readonly createdAt: number;
+  readonly suspendedAt: number | null;
+}
+
+/** The last record of the page before: its sort key, and its id to break ties. */
+export interface After {
+  readonly key: number | string;
+  readonly id: number;
+}
+
+interface PageQuery {
+  readonly descending: boolean;
+  readonly after?: After | undefined;
+  readonly limit: number;
+}
+
+export interface PetQuery extends PageQuery {
+  readonly sort: "id" | "name" | "quantity";
+  readonly ids?: readonly Int64[] | undefined;
+  readonly statuses?: readonly PetStatus[] | undefined;
+  readonly categoryId?: Int64 | undefined;
+  /** Folded, see names.ts. */
+  readonly namePrefix?: string | undefined;
+  readonly maxQuantity?: number | undefined;
+}
+
+export interface CategoryQuery extends PageQuery {
+  readonly sort: "id" | "name";
+  readonly namePrefix?: string | undefined;
+}
+
+export interface OrderQuery extends PageQuery {
+  readonly sort: "id" | "shipDate";
+  readonly clientId?: number | undefined;
+  readonly petId?: Int64 | undefined;
+  readonly complete?: boolean | undefined;
+  readonly shippedFrom?: number | undefined;
+  readonly shippedBefore?: number | undefined;
+}
+
+export interface MovementQuery extends PageQuery {
+  readonly petId: Int64;
+}
+
+/** A success that a repeated idempotency key is answered with. */
+export interface KeptAnswer {
+  readonly fingerprint: string;
+  readonly body: string | null;
+  readonly tag: string | null;
+}
+
+/** What can be asked of the store: committed data only, `null` for what is not there. */
+export interface Reads {
+  pet(id: Int64): Awaitable<PetRecord | null>;
+  petWithCategory(id: Int64): Awaitable<PetWithCategory | null>;
+  pets(query: PetQuery): Awaitable<PetRecord[]>;
+  category(id: Int64): Awaitable<CategoryRecord | null>;
+  categories(query: CategoryQuery): Awaitable<CategoryRecord[]>;
+  order(id: Int64): Awaitable<OrderRecord | null>;
+  orders(query: OrderQuery): Awaitable<OrderRecord[]>;
+  movements(query: MovementQuery): Awaitable<MovementRecord[]>;
+  keptAnswer(clientId: number, key: string, keptSince: number): Awaitable<KeptAnswer | null>;
+  keyByHash(hash: string): Awaitable<KeyRecord | null>;
+  keys(clientId: number | null): Awaitable<KeyRecord[]>;
+  clients(): Awaitable<ClientRecord[]>;
+  client(id: Int64): Awaitable<ClientRecord | null>;
+  /** Whether anything is in the catalogue. */
+  isEmpty(): Awaitable<boolean>;
+}
+
+export interface NewPetRecord extends Stock {
+  readonly name: string;
+  readonly categoryId: Int64;
+}
+
+export interface PetChange {
+  readonly name: string;
+  readonly categoryId: Int64;
+  readonly stock: Stock;
+  readonly reason: MovementReason;
+}
+
+export interface NewOrderRecord {
+  readonly clientId: number;
+  readonly petId: Int64;
+  readonly quantity: number;
+  readonly shipDate: number | null;
+  readonly complete: boolean;
+}
+
+export interface DraftRecord {
+  readonly clientId: number;
+  readonly quantity: number | null;
+  readonly shipDate: number | null;
+}
+
+export type OrderChange = Omit<OrderRecord, "id" | "clientId" | "version" | "petId"> & {
+  readonly petId: Int64 | null;
+};
+
+/** Units and open orders added to a pet (negative: taken). */
+export interface StockMove {
+  readonly petId: Int64;
+  readonly units: number;
+  readonly openOrders: number;
+  readonly reason: MovementReason;
+  readonly orderId: number;
+}
+
+export interface NewEvent {
+  readonly type: EventType;
+  readonly subject: string;
+  /** The client that it concerns; `null` is the catalogue, which everybody sees. */
+  readonly clientId: number | null;
+  readonly data: unknown;
+}
+
+/**
+ * What can be changed, inside one transaction. Each write of a pet's stock is one conditional statement on
+ * its row and leaves a movement; `null` says that the condition did not hold and nothing changed.
+ */
+export interface Writes extends Reads {
+  /** `null`: there is no such category. */
+  addPet(pet: NewPetRecord, now: number): Awaitable<PetRecord | null>;
+  /** `null`: the pet is not as it was read. */
+  changePet(before: PetRecord, change: PetChange, now: number): Awaitable<PetRecord | null>;
+  /** `null`: orders are open, or the pet is not as it was read. */
+  removePet(before: PetRecord, now: number): Awaitable<PetRecord | null>;
+  /** `null`: the pet is unknown, not available while units are taken, or has too few. */
+  moveStock(move: StockMove, now: number): Awaitable<PetRecord | null>;
+  /** Takes the units and keeps the order. `null` as in `moveStock`. */
+  placeOrder(order: NewOrderRecord, now: number): Awaitable<{ order: OrderRecord; pet: PetRecord } | null>;
+  addDraft(draft: DraftRecord, now: number): Awaitable<OrderRecord>;
+  /** `null`: the order is not as it was read. */
+  changeOrder(before: OrderRecord, change: OrderChange): Awaitable<OrderRecord | null>;
+  removeOrder(before: OrderRecord): Awaitable<OrderRecord | null>;
+  addCategory(category: { name: string; description: string | null }, now: number): Awaitable<CategoryRecord>;
+  changeCategory(
+    before: CategoryRecord,
+    change: { name: string; description: string | null },
+  ): Awaitable<CategoryRecord | null>;
+  /** `null`: pets belong to it, or it is not as it was read. */
+  removeCategory(before: CategoryRecord): Awaitable<CategoryRecord | null>;
+  emit(events: readonly NewEvent[], now: number): Awaitable<void>;
+  keepAnswer(clientId: number, key: string, answer: KeptAnswer, now: number): Awaitable<void>;
+  forgetAnswers(keptBefore: number): Awaitable<void>;
+  addClient(
+    client: Omit<ClientRecord, "id" | "createdAt" | "suspendedAt">,
+    now: number,
+  ): Awaitable<ClientRecord>;
+  addKey(
+    key: {
+      clientId: number;
+      role: Role;
+      name: string | null;
+      hash: string;
+      lastFour: string;
+      expiresAt: number | null;
+    },
+    now: number,
+  ): Awaitable<KeyRecord>;
+  revokeKey(id: Int64, now: number): Awaitable<KeyRecord | null>;
+}

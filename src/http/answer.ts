@@ -1,0 +1,48 @@
+import { API_VERSION } from "../contract/api.ts";
+import { isWorthRetrying } from "../contract/errors.ts";
+import type { ErrorBody } from "../contract/shapes.ts";
+import type { Failure } from "../core/failure.ts";
+
+/** An answer before it is sent. */
+export interface Answer {
+  readonly status: number;
+  readonly body: string | null;
+  readonly headers?: Record<string, string> | undefined;
+  /** The error's code, for the log. */
+  readonly code?: string;
+}
+
+const RETRY_AFTER_SECONDS = "1";
+
+/** The Error object, with what a retrying client goes by. */
+export function refusal(failure: Failure): Answer {
+  const { code, status, message, details } = failure;
+  const body: ErrorBody = details
+    ? { code, message, status, details: [...details] }
+    : { code, message, status };
+  const headers: Record<string, string> = isWorthRetrying(code)
+    ? { "retry-after": RETRY_AFTER_SECONDS }
+    : { "x-should-retry": "false" };
+  if (status === 401) headers["www-authenticate"] = 'Bearer realm="petstore"';
+  if (status === 413 || status === 408) headers.connection = "close";
+  return { status, code, headers, body: JSON.stringify(body) };
+}
+
+/** The response, with what every API response carries. */
+export function responseOf(
+  answer: Answer,
+  requestId: string,
+  always: Record<string, string> | undefined,
+): Response {
+  const headers: Record<string, string> = {
+    "content-type": "application/json",
+    "api-version": API_VERSION,
+    "x-request-id": requestId,
+    "cache-control": "private, no-cache",
+    "x-content-type-options": "nosniff",
+  };
+  if (answer.body === null) delete headers["content-type"];
+  if (always) Object.assign(headers, always);
+  if (answer.headers) Object.assign(headers, answer.headers);
+  return new Response(answer.body, { status: answer.status, headers });
+}

@@ -1,0 +1,61 @@
+/** The headers that a browser's program may read, beyond the few that it always may. */
+const EXPOSED = [
+  "API-Version",
+  "Deprecation",
+  "ETag",
+  "Idempotency-Replayed",
+  "Link",
+  "Location",
+  "Retry-After",
+  "Sunset",
+  "X-API-Stability",
+  "X-Request-Id",
+  "X-Should-Retry",
+].join(", ");
+const REQUEST_HEADERS =
+  "Authorization, X-API-Key, Content-Type, Idempotency-Key, If-Match, If-None-Match, API-Version, X-Request-Id, Prefer";
+const METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";
+const PREFLIGHT_SECONDS = "7200";
+
+export interface Cors {
+  /** The answer to a preflight, which costs the caller nothing; `null` if the request is none. */
+  preflight(request: Request): Response | null;
+  /** What lets this origin's pages read an answer. */
+  headers(request: Request): Record<string, string> | undefined;
+}
+
+export function cors(origins: readonly string[]): Cors {
+  const allowed = (request: Request): string | null => {
+    if (origins.length === 0) return null;
+    const origin = request.headers.get("origin");
+    return origin !== null && (origins.includes("*") || origins.includes(origin)) ? origin : null;
+  };
+  return {
+    preflight(request) {
+      if (request.method !== "OPTIONS" || !request.headers.has("access-control-request-method")) return null;
+      const origin = allowed(request);
+      if (origin === null)
+        return origins.length === 0 ? null : new Response(null, { status: 204, headers: { vary: "Origin" } });
+      return new Response(null, {
+        status: 204,
+        headers: {
+          "access-control-allow-origin": origin,
+          "access-control-allow-methods": METHODS,
+          "access-control-allow-headers": REQUEST_HEADERS,
+          "access-control-max-age": PREFLIGHT_SECONDS,
+          vary: "Origin",
+        },
+      });
+    },
+    headers(request) {
+      const origin = allowed(request);
+      if (origin !== null)
+        return {
+          "access-control-allow-origin": origin,
+          "access-control-expose-headers": EXPOSED,
+          vary: "Origin",
+        };
+      return origins.length === 0 ? undefined : { vary: "Origin" };
+    },
+  };
+}

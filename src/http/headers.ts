@@ -1,0 +1,60 @@
+import { API_VERSION } from "../contract/api.ts";
+import { fail } from "../core/failure.ts";
+
+const versions = new Set(["1", "1.0", API_VERSION]);
+
+/** Refuses a version that this server does not speak. */
+export function requireVersion(version: string | null): void {
+  if (version === null || versions.has(version)) return;
+  fail(
+    "unsupported_version",
+    `API-Version "${version}" is not spoken here. Leave it out, or send 1, 1.0 or ${API_VERSION}.`,
+  );
+}
+
+/** Refuses a caller that does not take JSON. */
+export function requireJsonAccepted(accept: string | null): void {
+  if (accept === null || accept === "*/*" || accept === "application/json") return;
+  if (accept.split(",").some(takesJson)) return;
+  fail(
+    "not_acceptable",
+    `Answers are application/json, which Accept "${accept}" excludes. Leave the header out.`,
+  );
+}
+
+function takesJson(range: string): boolean {
+  const [type, ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
+  if (type !== "*/*" && type !== "application/*" && type !== "application/json") return false;
+  return !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+}
+
+/** The caller's own request id if it is safe to repeat. */
+export function safeRequestId(given: string | null): string | null {
+  return given !== null && /^[\w.:/+=@-]{1,128}$/.test(given) ? given : null;
+}
+
+/** An `Idempotency-Key` is 1 to 255 visible characters. */
+export function idempotencyKey(given: string | null): string | undefined {
+  if (given === null) return undefined;
+  if (/^[\x21-\x7e]{1,255}$/.test(given)) return given;
+  const message = "must be 1 to 255 visible ASCII characters without spaces";
+  fail("invalid_parameter", `The header Idempotency-Key ${message}.`, [
+    { field: "Idempotency-Key", message },
+  ]);
+}
+
+/** The tags of `If-Match`; weak ones never match, as RFC 9110 says. */
+export function ifMatchTags(given: string | null): string[] | undefined {
+  if (given === null) return undefined;
+  if (given.trim() === "*") return ["*"];
+  return [...given.matchAll(/(W\/)?"([^"]*)"/g)].map(([, weak, tag]) =>
+    weak ? `weak:${tag}` : (tag as string),
+  );
+}
+
+/** Whether `If-None-Match` names the tag of what would be sent. */
+export function noneMatchHits(given: string | null, tag: string): boolean {
+  if (given === null) return false;
+  if (given.trim() === "*") return true;
+  return [...given.matchAll(/"([^"]*)"/g)].some(([, each]) => each === tag);
+}

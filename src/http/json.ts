@@ -1,0 +1,114 @@
+import { fail } from "../core/failure.ts";
+
+export const JSON_DEPTH = 32;
+/** Only a number of this many digits can be past the exact ones. */
+const LONG_NUMBER = 16;
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The one JSON value of a body; integers past 2^53 come as bigints, so that none is ever rounded. */
+export function parseJson(bytes: Uint8Array): unknown {
+  const text = decoded(bytes);
+  if (text.trim() === "") fail("invalid_json", "The body is empty. Send one JSON value.");
+  const value = parsed(text);
+  const { depth, duplicate, hasLongNumber } = scanned(text);
+  if (depth > JSON_DEPTH)
+    fail("invalid_json", `The body is nested ${depth} levels deep; at most ${JSON_DEPTH} are taken.`);
+  if (duplicate !== undefined) {
+    fail(
+      "invalid_json",
+      `The body has the key ${JSON.stringify(duplicate)} twice in one object. Send each key once.`,
+    );
+  }
+  return hasLongNumber ? JSON.parse(text, exactly) : value;
+}
+
+function decoded(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    fail("invalid_json", "The body is not valid UTF-8.");
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    fail(
+      "invalid_json",
+      `The body is not valid JSON: ${(error as Error).message.replace(/^JSON Parse error: /, "")}.`,
+    );
+  }
+}
+
+/** JSON.parse gives the source of each number to its reviver. */
+function exactly(_key: string, value: unknown, context?: { source?: string }): unknown {
+  if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
+  const source = context?.source ?? "";
+  return /^-?\d+$/.test(source) ? BigInt(source) : value;
+}
+
+interface Scan {
+  depth: number;
+  duplicate: string | undefined;
+  hasLongNumber: boolean;
+}
+
+/** One pass over text that is known to be JSON: how deep it goes, and whether an object repeats a key. */
+function scanned(text: string): Scan {
+  const scan: Scan = { depth: 0, duplicate: undefined, hasLongNumber: false };
+  // For each open bracket: the keys of an object, or null in an array.
+  const open: (Set<string> | null)[] = [];
+  let expectsKey = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      const end = closingQuote(text, at);
+      const keys = open.at(-1);
+      if (expectsKey && keys) {
+        const key = JSON.parse(text.slice(at, end + 1)) as string;
+        if (keys.has(key)) scan.duplicate ??= key;
+        keys.add(key);
+        expectsKey = false;
+      }
+      at = end;
+    } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
+      open.push(code === OPEN_OBJECT ? new Set() : null);
+      expectsKey = code === OPEN_OBJECT;
+      scan.depth = Math.max(scan.depth, open.length);
+    } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
+      open.pop();
+    } else if (code === COMMA) {
+      expectsKey = open.at(-1) instanceof Set;
+    } else if (code >= ZERO && code <= NINE) {
+      const start = at;
+      while (isNumberPart(text.charCodeAt(at + 1))) at++;
+      if (at - start + 1 >= LONG_NUMBER) scan.hasLongNumber = true;
+    }
+  }
+  return scan;
+}
+
+const QUOTE = 34;
+const COMMA = 44;
+const ZERO = 48;
+const NINE = 57;
+const OPEN_ARRAY = 91;
+const BACKSLASH = 92;
+const CLOSE_ARRAY = 93;
+const OPEN_OBJECT = 123;
+const CLOSE_OBJECT = 125;
+
+function closingQuote(text: string, start: number): number {
+  let at = start + 1;
+  while (text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
+  return at;
+}
+
+/** A digit, or what may stand in a number after one. */
+function isNumberPart(code: number): boolean {
+  return (
+    (code >= ZERO && code <= NINE) || code === 43 || code === 45 || code === 46 || code === 69 || code === 101
+  );
+}

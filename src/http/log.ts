@@ -1,0 +1,97 @@
+/** Where lines go; a level below the wanted one costs nothing. */
+export interface Log {
+  request(line: RequestLine): void;
+  info(message: string, fields?: Record<string, unknown>): void;
+  warn(message: string, fields?: Record<string, unknown>): void;
+  error(message: string, fields?: Record<string, unknown>): void;
+  flush(): void;
+}
+
+export interface RequestLine {
+  readonly time: number;
+  readonly requestId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly operation: string | undefined;
+  readonly status: number;
+  readonly milliseconds: number;
+  readonly clientId: number | undefined;
+  readonly keyId: number | undefined;
+  readonly code: string | undefined;
+}
+
+const levels = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 } as const;
+export type Level = keyof typeof levels;
+
+const FLUSH_AFTER_MS = 100;
+const FLUSH_AT_CHARACTERS = 64 * 1024;
+
+/** Lines are gathered and written together: JSON for machines, one readable line for a terminal. */
+export function openLog(
+  level: Level,
+  isTerminal: boolean,
+  write: (text: string) => void,
+  clock: () => number,
+): Log {
+  const least = levels[level];
+  let pending = "";
+  let timer: Timer | undefined;
+
+  const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (pending === "") return;
+    const text = pending;
+    pending = "";
+    write(text);
+  };
+  const line = (text: string) => {
+    pending += `${text}\n`;
+    if (pending.length >= FLUSH_AT_CHARACTERS) flush();
+    else timer ??= setTimeout(flush, FLUSH_AFTER_MS);
+  };
+  const message =
+    (name: Level) =>
+    (text: string, fields: Record<string, unknown> = {}) => {
+      if (levels[name] < least) return;
+      const time = new Date(clock()).toISOString();
+      if (isTerminal) line(`${time.slice(11, 19)} ${name} ${text}${readable(fields)}`);
+      else line(JSON.stringify({ time, level: name, message: text, ...fields }));
+    };
+  return {
+    request(request) {
+      if (levels.info < least) return;
+      line(isTerminal ? readableRequest(request) : jsonRequest(request));
+    },
+    info: message("info"),
+    warn: message("warn"),
+    error: message("error"),
+    flush,
+  };
+}
+
+function jsonRequest({ time, ...rest }: RequestLine): string {
+  return JSON.stringify({ time: new Date(time).toISOString(), level: "info", message: "request", ...rest });
+}
+
+function readableRequest({
+  time,
+  method,
+  path,
+  status,
+  milliseconds,
+  clientId,
+  code,
+  requestId,
+}: RequestLine): string {
+  const who = clientId === undefined ? "" : `  client ${clientId}`;
+  const why = code === undefined ? "" : `  ${code}`;
+  const clock = new Date(time).toISOString().slice(11, 19);
+  return `${clock} ${status} ${method} ${path}  ${milliseconds.toFixed(1)} ms${who}${why}  ${requestId}`;
+}
+
+function readable(fields: Record<string, unknown>): string {
+  return Object.entries(fields)
+    .map(([name, value]) => `  ${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join("");
+}

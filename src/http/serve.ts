@@ -1,0 +1,57 @@
+import type { Server } from "bun";
+import { Failure } from "../core/failure.ts";
+import { refusal, responseOf } from "./answer.ts";
+import { LARGE_BODY_BYTES } from "./body.ts";
+import { paths } from "./endpoint.ts";
+import { type Handling, handler, type PathRequest } from "./handle.ts";
+
+/** Longer than any deadline of ours, so that we answer before the runtime hangs up. */
+const IDLE_SECONDS = 30;
+
+export type HttpServer = Server<undefined>;
+export type Page = (request: Request) => Response | Promise<Response>;
+
+export interface Serving extends Omit<Handling, "isOverloaded"> {
+  readonly host: string;
+  readonly port: number;
+  readonly maxPendingRequests: number;
+  /** What is served beside the API, without key or limits. */
+  readonly pages: Readonly<Record<string, Page>>;
+}
+
+/** Starts to listen: Bun's route table, made from the contract. */
+export function serve({ host, port, maxPendingRequests, pages, ...house }: Serving): HttpServer {
+  const handle = handler({ ...house, isOverloaded: () => server.pendingRequests > maxPendingRequests });
+  const routes: Record<string, (request: PathRequest) => Response | Promise<Response>> = {};
+  for (const path of paths())
+    routes[path.pattern.replace(/\{(\w+)\}/g, ":$1")] = (request) => handle(path, request);
+  for (const [path, page] of Object.entries(pages))
+    routes[path] = (request) => (isRead(request) ? page(request) : handle(null, request));
+
+  const server: HttpServer = Bun.serve({
+    hostname: host,
+    port,
+    routes: routes as never,
+    fetch: (request) => handle(null, request),
+    development: false,
+    idleTimeout: IDLE_SECONDS,
+    // Above our own limits, which answer with an Error object.
+    maxRequestBodySize: Math.max(LARGE_BODY_BYTES * 2, 1024 ** 3),
+    error(error) {
+      house.log.error(error.message, { stack: error.stack });
+      const failure = new Failure("internal_error", "Something went wrong on our side.");
+      return responseOf(refusal(failure), house.newRequestId(), undefined);
+    },
+  });
+  return server;
+}
+
+function isRead(request: Request): boolean {
+  return request.method === "GET" || request.method === "HEAD";
+}
+
+/** Ids that differ between processes by a random part and within one by a number. */
+export function requestIds(random: string): () => string {
+  let last = 0;
+  return () => `${random}-${(++last).toString(36)}`;
+}

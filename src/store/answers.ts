@@ -1,0 +1,29 @@
+import type { KeptAnswer, Reads, Writes } from "../core/ports.ts";
+import { type Db, sql } from "./statement.ts";
+
+/** How many answers one sweep forgets, so that it never holds up the writes behind it. */
+const FORGET_AT_ONCE = 1000;
+
+const keptAnswer = sql<KeptAnswer>`
+  select fingerprint, body, tag from kept_answers where client_id = :clientId and key = :key and kept_at > :keptSince`;
+
+const keepAnswer = sql`
+  insert into kept_answers (client_id, key, fingerprint, body, tag, kept_at)
+  values (:clientId, :key, :fingerprint, :body, :tag, :now)
+  on conflict (client_id, key) do update set
+    fingerprint = excluded.fingerprint, body = excluded.body, tag = excluded.tag, kept_at = excluded.kept_at`;
+
+const forgetAnswers = sql`
+  delete from kept_answers where (client_id, key) in
+    (select client_id, key from kept_answers where kept_at <= :keptBefore order by kept_at limit :atOnce)`;
+
+export function answerReads(db: Db): Pick<Reads, "keptAnswer"> {
+  return { keptAnswer: (clientId, key, keptSince) => db.get(keptAnswer, { clientId, key, keptSince }) };
+}
+
+export function answerWrites(db: Db): Pick<Writes, "keepAnswer" | "forgetAnswers"> {
+  return {
+    keepAnswer: (clientId, key, answer, now) => db.run(keepAnswer, { ...answer, clientId, key, now }),
+    forgetAnswers: (keptBefore) => db.run(forgetAnswers, { keptBefore, atOnce: FORGET_AT_ONCE }),
+  };
+}

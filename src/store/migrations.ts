@@ -1,0 +1,128 @@
+/** The few words in which the engines' table definitions differ. */
+export interface Dialect {
+  /** A column that numbers rows upward from 1 and never reuses a number. */
+  readonly newId: string;
+  readonly integer: string;
+  /** Text that is compared by code points. */
+  readonly foldedText: string;
+  /** What follows the closing parenthesis of a table. */
+  readonly tableEnd: string;
+}
+
+export interface Migration {
+  readonly name: string;
+  readonly statements: (dialect: Dialect) => readonly string[];
+}
+
+/** Forward only: a migration that was released is never edited, a change is a new one at the end. */
+export const migrations: readonly Migration[] = [
+  {
+    name: "catalogue, stock, orders, clients and keys",
+    statements: ({ newId, integer, foldedText, tableEnd }) => [
+      `create table categories (
+        id ${newId},
+        name text not null,
+        name_key ${foldedText} not null,
+        description text,
+        version ${integer} not null default 1,
+        created_at ${integer} not null
+      )${tableEnd}`,
+      "create index categories_name on categories (name_key, id)",
+
+      `create table pets (
+        id ${newId},
+        name text not null,
+        name_key ${foldedText} not null,
+        category_id ${integer} not null references categories (id),
+        status text not null check (status in ('available', 'pending', 'sold')),
+        quantity ${integer} not null check (quantity >= 0 and quantity <= 2147483647),
+        open_orders ${integer} not null check (open_orders >= 0),
+        version ${integer} not null default 1,
+        stock_version ${integer} not null default 1,
+        created_at ${integer} not null,
+        check ((status = 'sold') = (quantity = 0 and open_orders = 0)),
+        check (status <> 'available' or quantity > 0),
+        check (status <> 'pending' or quantity > 0 or open_orders > 0)
+      )${tableEnd}`,
+      // Each starts with an equality, so that a list without a status filter is a merge of three ranges.
+      "create index pets_status on pets (status, id)",
+      "create index pets_status_name on pets (status, name_key, id)",
+      "create index pets_category on pets (category_id, status, id)",
+      "create index pets_category_name on pets (category_id, status, name_key, id)",
+      "create index pets_stock on pets (status, quantity, id)",
+
+      `create table clients (
+        id ${newId},
+        name text not null,
+        plan text not null check (plan in ('free', 'pro', 'business', 'enterprise')),
+        per_minute ${integer} not null check (per_minute > 0),
+        per_day ${integer} not null check (per_day > 0),
+        created_at ${integer} not null,
+        suspended_at ${integer}
+      )${tableEnd}`,
+      `create table api_keys (
+        id ${newId},
+        client_id ${integer} not null references clients (id),
+        role text not null check (role in ('customer', 'staff', 'admin')),
+        name text,
+        hash text not null unique,
+        last_four text not null,
+        created_at ${integer} not null,
+        expires_at ${integer},
+        revoked_at ${integer}
+      )${tableEnd}`,
+      "create index api_keys_client on api_keys (client_id, id)",
+
+      // A completed order keeps the id of a pet that may be gone, so pet_id refers to nothing.
+      `create table orders (
+        id ${newId},
+        client_id ${integer} not null references clients (id),
+        pet_id ${integer},
+        quantity ${integer} check (quantity > 0),
+        ship_date ${integer},
+        complete ${integer} not null check (complete in (0, 1)),
+        version ${integer} not null default 1,
+        created_at ${integer} not null,
+        check (pet_id is null or quantity is not null),
+        check (complete = 0 or (pet_id is not null and ship_date is not null))
+      )${tableEnd}`,
+      "create index orders_complete on orders (complete, id)",
+      "create index orders_client on orders (client_id, complete, id)",
+      "create index orders_pet on orders (pet_id, complete, id) where pet_id is not null",
+      "create index orders_client_pet on orders (client_id, pet_id, complete, id) where pet_id is not null",
+      "create index orders_shipped on orders (ship_date, id) where ship_date is not null",
+      "create index orders_client_shipped on orders (client_id, ship_date, id) where ship_date is not null",
+
+      `create table movements (
+        id ${newId},
+        pet_id ${integer} not null,
+        change ${integer} not null check (change <> 0),
+        balance ${integer} not null check (balance >= 0),
+        reason text not null,
+        order_id ${integer},
+        at ${integer} not null
+      )${tableEnd}`,
+      "create index movements_pet on movements (pet_id, id)",
+
+      `create table events (
+        id ${newId},
+        type text not null,
+        subject text not null,
+        client_id ${integer},
+        data text not null,
+        at ${integer} not null
+      )${tableEnd}`,
+
+      `create table kept_answers (
+        client_id ${integer} not null,
+        key text not null,
+        fingerprint text not null,
+        body text,
+        tag text,
+        kept_at ${integer} not null,
+        primary key (client_id, key)
+      )${tableEnd}`,
+      "create index kept_answers_age on kept_answers (kept_at)",
+    ],
+  },
+];

@@ -1,0 +1,154 @@
+import type { MovementReason, PetStatus } from "../contract/shapes.ts";
+import { afterPrefix, foldName } from "../core/names.ts";
+import type { PetQuery, PetRecord, PetWithCategory, Reads, StockMove, Writes } from "../core/ports.ts";
+import { addMovement } from "./movements.ts";
+import { type Conditions, listing, page } from "./page.ts";
+import { type Db, fragment, sql } from "./statement.ts";
+
+const columns = fragment`id, name, category_id as "categoryId", status, quantity, open_orders as "openOrders",
+  version, stock_version as "stockVersion"`;
+// A merged page sorts by names of columns, so the sort key is among them.
+const listColumns = fragment`${columns}, name_key`;
+
+const petById = sql<PetRecord>`select ${columns} from pets where id = :id`;
+
+const petWithCategoryById = sql<PetWithCategory>`
+  select p.id, p.name, p.category_id as "categoryId", p.status, p.quantity, p.open_orders as "openOrders",
+    p.version, p.stock_version as "stockVersion",
+    c.name as "categoryName", c.description as "categoryDescription", c.version as "categoryVersion"
+  from pets p join categories c on c.id = p.category_id where p.id = :id`;
+
+const insertPet = sql<PetRecord>`
+  insert into pets (name, name_key, category_id, status, quantity, open_orders, created_at)
+  select :name, :nameKey, id, :status, :quantity, :openOrders, :now from categories where id = :categoryId
+  returning ${columns}`;
+
+const updatePet = sql<PetRecord>`
+  update pets set name = :name, name_key = :nameKey, category_id = :categoryId, status = :status,
+    quantity = :quantity, version = :newVersion, stock_version = :newStockVersion
+  where id = :id and version = :version and stock_version = :stockVersion and open_orders = :openOrders
+  returning ${columns}`;
+
+const deletePet = sql<PetRecord>`
+  delete from pets where id = :id and version = :version and stock_version = :stockVersion and open_orders = 0
+  returning ${columns}`;
+
+// The rule of core/status.ts `settle`, for a change that may not read first; a test compares the two.
+const settledStatus = fragment`case
+    when quantity + :units > 0 then case when quantity = 0 then 'available' else status end
+    when open_orders + :openOrders > 0 then 'pending'
+    else 'sold' end`;
+
+const moveUnits = sql<PetRecord>`
+  update pets set quantity = quantity + :units, open_orders = open_orders + :openOrders,
+    status = ${settledStatus},
+    version = version + case when status = ${settledStatus} then 0 else 1 end,
+    stock_version = stock_version + 1
+  where id = :id and quantity + :units >= 0 and open_orders + :openOrders >= 0
+    and (status = 'available' or :takes = 0)
+  returning ${columns}`;
+
+const anyPet = sql<{ id: number }>`select id from pets limit 1`;
+const anyCategory = sql<{ id: number }>`select id from categories limit 1`;
+
+const everyStatus: readonly PetStatus[] = ["available", "pending", "sold"];
+const sortColumns = { id: "id", name: "name_key", quantity: "quantity" } as const;
+
+type PetReads = Pick<Reads, "pet" | "petWithCategory" | "pets" | "isEmpty">;
+
+export function petReads(db: Db): PetReads {
+  return {
+    pet: (id) => db.get(petById, { id }),
+    petWithCategory: (id) => db.get(petWithCategoryById, { id }),
+    pets: (query) => {
+      const { text, values } = petPage(query);
+      return db.all(listing<PetRecord>(text), values);
+    },
+    isEmpty: async () => (await db.get(anyPet, {})) === null && (await db.get(anyCategory, {})) === null,
+  };
+}
+
+type PetWrites = Pick<Writes, "addPet" | "changePet" | "removePet" | "moveStock">;
+
+export function petWrites(db: Db): PetWrites {
+  return {
+    async addPet(pet, now) {
+      const added = await db.get(insertPet, { ...pet, nameKey: foldName(pet.name), now });
+      if (added) await moved(db, added, added.quantity, "created", null, now);
+      return added;
+    },
+
+    async changePet(before, { name, categoryId, stock, reason }, now) {
+      const restated =
+        name !== before.name || categoryId !== before.categoryId || stock.status !== before.status;
+      const restocked = stock.quantity !== before.quantity || stock.status !== before.status;
+      const after = await db.get(updatePet, {
+        ...before,
+        ...stock,
+        name,
+        nameKey: foldName(name),
+        categoryId,
+        newVersion: before.version + (restated ? 1 : 0),
+        newStockVersion: before.stockVersion + (restocked ? 1 : 0),
+      });
+      if (after) await moved(db, after, after.quantity - before.quantity, reason, null, now);
+      return after;
+    },
+
+    async removePet(before, now) {
+      const removed = await db.get(deletePet, { ...before });
+      if (removed) await moved(db, { id: removed.id, quantity: 0 }, -removed.quantity, "removed", null, now);
+      return removed;
+    },
+
+    moveStock: (move, now) => moveStock(db, move, now),
+  };
+}
+
+async function moveStock(db: Db, move: StockMove, now: number): Promise<PetRecord | null> {
+  const after = await takeUnits(db, move);
+  if (after) await moved(db, after, move.units, move.reason, move.orderId, now);
+  return after;
+}
+
+/** The conditional statement alone, for the order that brings its own movement. */
+export function takeUnits(db: Db, { petId, units, openOrders }: Omit<StockMove, "reason" | "orderId">) {
+  return db.get(moveUnits, { id: petId, units, openOrders, takes: units < 0 ? 1 : 0 });
+}
+
+async function moved(
+  db: Db,
+  pet: Pick<PetRecord, "id" | "quantity">,
+  change: number,
+  reason: MovementReason,
+  orderId: number | null,
+  now: number,
+): Promise<void> {
+  if (change !== 0)
+    await addMovement(db, { petId: pet.id, change, balance: pet.quantity, reason, orderId, at: now });
+}
+
+function petPage(query: PetQuery) {
+  const { ids, statuses, categoryId, namePrefix, maxQuantity } = query;
+  const key = sortColumns[query.sort];
+  const narrow = (where: Conditions) => {
+    if (categoryId !== undefined) where.add("category_id = ?", categoryId);
+    if (namePrefix !== undefined) startsWith(where, namePrefix);
+    if (maxQuantity !== undefined) where.add("quantity <= ?", maxQuantity);
+  };
+  const each = (status: PetStatus) => (where: Conditions) => narrow(where.add("status = ?", status));
+  const named = (where: Conditions) => {
+    where.add(`id in (${ids?.map(() => "?").join(", ")})`, ...(ids ?? []));
+    if (statuses) where.add(`status in (${statuses.map(() => "?").join(", ")})`, ...statuses);
+    narrow(where);
+  };
+  const isWholeTable = query.sort === "id" && !statuses && categoryId === undefined;
+  const branches = ids ? [named] : isWholeTable ? [narrow] : [...new Set(statuses ?? everyStatus)].map(each);
+  return page({ ...query, columns: listColumns, table: "pets", key, branches });
+}
+
+export function startsWith(where: Conditions, prefix: string): void {
+  where.add("name_key >= ?", prefix);
+  const end = afterPrefix(prefix);
+  if (end !== null) where.add("name_key < ?", end);
+}

@@ -1,0 +1,85 @@
+import type { ErrorCode } from "../../contract/errors.ts";
+import type { ErrorDetail } from "../../contract/shapes.ts";
+import { Failure, Unavailable } from "../../core/failure.ts";
+import type { Writes } from "../../core/ports.ts";
+import { writes } from "../store.ts";
+import type { Connection } from "./connection.ts";
+
+/** What became of one write, as it can be sent to another thread. */
+export type Outcome<T> =
+  | { readonly done: T }
+  | {
+      readonly failure: {
+        readonly code: ErrorCode;
+        readonly message: string;
+        readonly details?: readonly ErrorDetail[] | undefined;
+        readonly cause?: string | undefined;
+      };
+    }
+  | { readonly fault: { readonly message: string; readonly stack?: string | undefined } };
+
+/**
+ * Runs writes one after another in one transaction and commits them together: the outcomes are given only
+ * when all of it is on disk. A write that fails undoes itself alone.
+ */
+export async function commitTogether<J, T>(
+  db: Connection,
+  jobs: readonly J[],
+  work: (store: Writes, job: J) => Promise<T>,
+): Promise<Outcome<T>[]> {
+  const store = writes(db);
+  const outcomes: Outcome<T>[] = [];
+  try {
+    db.exec("begin immediate");
+    for (const job of jobs) outcomes.push(await inSavepoint(db, () => work(store, job)));
+    db.exec("commit");
+    return outcomes;
+  } catch (error) {
+    tryRollback(db);
+    return jobs.map(() => outcomeOf(error));
+  }
+}
+
+async function inSavepoint<T>(db: Connection, work: () => Promise<T>): Promise<Outcome<T>> {
+  db.exec("savepoint job");
+  try {
+    const done = await work();
+    db.exec("release job");
+    return { done };
+  } catch (error) {
+    // The database's own trouble may have ended the whole transaction: no job of it can be trusted.
+    if (error instanceof Unavailable) throw error;
+    db.exec("rollback to job");
+    db.exec("release job");
+    return outcomeOf(error);
+  }
+}
+
+function tryRollback(db: Connection): void {
+  try {
+    db.exec("rollback");
+  } catch {
+    // Nothing was open any more, which is what was wanted.
+  }
+}
+
+function outcomeOf(error: unknown): Outcome<never> {
+  if (error instanceof Failure) {
+    const { code, message, details, cause } = error;
+    return { failure: { code, message, details, cause: cause === undefined ? undefined : String(cause) } };
+  }
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  return { fault: { message, stack } };
+}
+
+/** Gives what was done, or throws what was refused or went wrong. */
+export function unwrap<T>(outcome: Outcome<T>): T {
+  if ("done" in outcome) return outcome.done;
+  if ("failure" in outcome) {
+    const { code, message, details, cause } = outcome.failure;
+    throw cause === undefined ? new Failure(code, message, details) : new Unavailable(cause, message);
+  }
+  const fault = new Error(outcome.fault.message);
+  if (outcome.fault.stack) fault.stack = outcome.fault.stack;
+  throw fault;
+}

@@ -1,0 +1,105 @@
+import { Database, type Statement as Prepared } from "bun:sqlite";
+import { Unavailable } from "../../core/failure.ts";
+import type { Arguments, Db, Statement, Value } from "../statement.ts";
+
+/** How long a connection waits for another process's write, such as a command beside a running server. */
+const BUSY_TIMEOUT_MS = 5000;
+/** A log file that a burst made larger than this is cut back at the next checkpoint. */
+const LOG_FILE_BYTES = 64 * 1024 * 1024;
+
+export interface Connection extends Db {
+  exec(text: string): void;
+  /** The first column of the first row. */
+  value(text: string): unknown;
+  rows(text: string): Record<string, unknown>[];
+  close(): void;
+}
+
+/** Opens the database; a writer makes the file if it is not there. Every setting is read back. */
+export function connect(path: string, mode: "write" | "read"): Connection {
+  const database = opened(
+    () => new Database(path, mode === "write" ? { create: true, readwrite: true } : { readonly: true }),
+  );
+  const pragmas: Record<string, string | number> = {
+    busy_timeout: BUSY_TIMEOUT_MS,
+    foreign_keys: 1,
+    trusted_schema: 0,
+    ...(mode === "write"
+      ? { journal_mode: "wal", synchronous: 2, wal_autocheckpoint: 0, journal_size_limit: LOG_FILE_BYTES }
+      : { query_only: 1 }),
+  };
+  opened(() => {
+    for (const [name, wanted] of Object.entries(pragmas)) setPragma(database, name, wanted);
+  });
+  return connection(database);
+}
+
+function connection(database: Database): Connection {
+  // Held for as long as the connection: Bun's own cache keeps only twenty.
+  const prepared: Prepared<unknown, Value[]>[] = [];
+  const held = (statement: Statement) => {
+    prepared[statement.slot] ??= database.prepare(statement.text);
+    return prepared[statement.slot] as Prepared<unknown, Value[]>;
+  };
+  return {
+    get<Row>(statement: Statement<Row>, args: Arguments): Row | null {
+      try {
+        const row = held(statement).get(...statement.values(args));
+        return row === null || !statement.shape ? (row as Row | null) : statement.shape(row as never);
+      } catch (error) {
+        throw classified(error);
+      }
+    },
+    all<Row>(statement: Statement<Row>, args: Arguments): Row[] {
+      try {
+        const rows = held(statement).all(...statement.values(args));
+        return statement.shape ? rows.map((row) => statement.shape?.(row as never) as Row) : (rows as Row[]);
+      } catch (error) {
+        throw classified(error);
+      }
+    },
+    run(statement: Statement, args: Arguments): void {
+      try {
+        held(statement).run(...statement.values(args));
+      } catch (error) {
+        throw classified(error);
+      }
+    },
+    exec(text) {
+      try {
+        database.run(text);
+      } catch (error) {
+        throw classified(error);
+      }
+    },
+    value: (text) => database.prepare<unknown, []>(text).values()[0]?.[0],
+    rows: (text) => database.prepare<Record<string, unknown>, []>(text).all(),
+    close() {
+      for (const statement of prepared) statement?.finalize();
+      database.close();
+    },
+  };
+}
+
+function setPragma(database: Database, name: string, wanted: string | number): void {
+  database.run(`pragma ${name} = ${wanted}`);
+  const [row] = database.query(`pragma ${name}`).values();
+  if (row?.[0] !== wanted)
+    throw new Error(`SQLite keeps ${name} at ${row?.[0]} where ${wanted} was asked for.`);
+}
+
+function opened<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw classified(error);
+  }
+}
+
+/** What is the database's trouble and not ours: busy, full, unreadable, not there. */
+const troubles = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY|CORRUPT|NOTADB|PROTOCOL|NOMEM)/;
+
+function classified(error: unknown): unknown {
+  const code = (error as { code?: unknown }).code;
+  return typeof code === "string" && troubles.test(code) ? new Unavailable(error) : error;
+}

@@ -1,0 +1,23 @@
+import { type Diagnosis, diagnose } from "../doctor.ts";
+import type { Connection } from "./connection.ts";
+
+/** All checks in one read transaction: a running server does not change the store under them. */
+export async function diagnoseFile(db: Connection): Promise<Diagnosis> {
+  db.exec("begin");
+  try {
+    return await diagnose(db, {
+      "the file is whole": () => {
+        const found = db.rows("pragma integrity_check").map((row) => String(Object.values(row)[0]));
+        return found.filter((each) => each !== "ok");
+      },
+      "references hold": () =>
+        db
+          .rows("pragma foreign_key_check")
+          .map(
+            (row) => `row ${row.rowid} of ${row.table} refers to a row of ${row.parent} that does not exist`,
+          ),
+    });
+  } finally {
+    db.exec("commit");
+  }
+}

@@ -1,0 +1,56 @@
+import type { Awaitable } from "../core/ports.ts";
+
+/** A piece of SQL that is part of the program's text, never of its input. */
+export class Fragment {
+  constructor(readonly text: string) {}
+}
+
+/** SQL for both engines: each `$n` stands once and in order, so that one binds by number and one by position. */
+export class Statement<Row = unknown> {
+  /** Its place in the list of prepared statements that a connection holds. */
+  readonly slot = slots++;
+
+  constructor(
+    readonly text: string,
+    readonly names: readonly string[],
+    readonly shape?: (row: never) => Row,
+  ) {}
+
+  /** The same statement, giving its rows in another shape. */
+  as<Raw, Shaped>(shape: (row: Raw) => Shaped): Statement<Shaped> {
+    return new Statement<Shaped>(this.text, this.names, shape as (row: never) => Shaped);
+  }
+
+  /** The arguments in the order of the text. */
+  values(args: Arguments): Value[] {
+    return this.names.map((name) => (args as Readonly<Record<string, Value>>)[name] as Value);
+  }
+}
+
+export type Value = string | number | bigint | null;
+/** By name; or by place, for a statement whose arguments are numbered. */
+export type Arguments = Readonly<Record<string, unknown>> | readonly Value[];
+
+/** What an engine does; all else about the store is written once. */
+export interface Db {
+  get<Row>(statement: Statement<Row>, args: Arguments): Awaitable<Row | null>;
+  all<Row>(statement: Statement<Row>, args: Arguments): Awaitable<Row[]>;
+  run(statement: Statement, args: Arguments): Awaitable<void>;
+}
+
+let slots = 0;
+
+export function fragment(parts: TemplateStringsArray, ...inner: Fragment[]): Fragment {
+  return new Fragment(String.raw(parts, ...inner.map((each) => each.text)));
+}
+
+/** A statement with its arguments as `:name`. */
+export function sql<Row>(parts: TemplateStringsArray, ...inner: Fragment[]): Statement<Row> {
+  return statement<Row>(fragment(parts, ...inner).text);
+}
+
+export function statement<Row>(source: string): Statement<Row> {
+  const names: string[] = [];
+  const text = source.replace(/(?<!:):(\w+)/g, (_, name: string) => `$${names.push(name)}`);
+  return new Statement<Row>(text.trim(), names);
+}

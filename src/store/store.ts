@@ -1,0 +1,34 @@
+import type { Reads, Writes } from "../core/ports.ts";
+import { answerReads, answerWrites } from "./answers.ts";
+import { categoryReads, categoryWrites } from "./categories.ts";
+import { clientReads, clientWrites } from "./clients.ts";
+import { eventWrites } from "./events.ts";
+import { movementReads } from "./movements.ts";
+import { orderReads, orderWrites } from "./orders.ts";
+import { petReads, petWrites } from "./pets.ts";
+import type { Db } from "./statement.ts";
+
+/** The store's questions, on any engine. */
+export function reads(db: Db): Reads {
+  return {
+    ...petReads(db),
+    ...categoryReads(db),
+    ...orderReads(db),
+    ...movementReads(db),
+    ...answerReads(db),
+    ...clientReads(db),
+  };
+}
+
+/** The store's questions and changes, on any engine; a transaction around them is the engine's. */
+export function writes(db: Db): Writes {
+  return {
+    ...reads(db),
+    ...petWrites(db),
+    ...categoryWrites(db),
+    ...orderWrites(db),
+    ...answerWrites(db),
+    ...eventWrites(db),
+    ...clientWrites(db),
+  };
+}

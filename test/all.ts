@@ -1,0 +1,18 @@
+// Everything that must hold, in one command: types, lint, tests. Stops at the first step that fails.
+import { needed } from "./tools.ts";
+
+const bin = (name: string) => `node_modules/.bin/${name}`;
+const steps: readonly [string, readonly string[]][] = [
+  ["types", [bin("tsc"), "--noEmit"]],
+  ["lint", [bin("biome"), "check", "--error-on-warnings", "."]],
+  ["tests", [bin("bun"), "--no-install", "test", "--isolate", "--max-concurrency=4", "test/"]],
+];
+
+await needed("strace");
+for (const [name, command] of steps) {
+  const started = performance.now();
+  const { exitCode } = Bun.spawnSync([...command], { stdio: ["ignore", "inherit", "inherit"] });
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  console.log(`\n${exitCode === 0 ? "ok" : "FAILED"}  ${name}  (${seconds} s)\n`);
+  if (exitCode !== 0) process.exit(exitCode ?? 1);
+}

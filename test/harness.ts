@@ -1,0 +1,236 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Config, readConfig } from "../src/config.ts";
+import { everyEndpoint } from "../src/contract/api.ts";
+import { errors, errorsOf } from "../src/contract/errors.ts";
+import { type Endpoint, type Role, successStatus } from "../src/contract/route.ts";
+import { ErrorBody } from "../src/contract/shapes.ts";
+import { createClient, createKey } from "../src/core/clients.ts";
+import { KEY_BYTES } from "../src/core/keys.ts";
+import { openLog } from "../src/http/log.ts";
+import { start } from "../src/main.ts";
+import { diagnoseFile } from "../src/store/sqlite/doctor.ts";
+import { type EmbeddedStore, openStore } from "../src/store/sqlite/store.ts";
+
+/** Sunday, 15 November 2026, 12:00 UTC: where every test's clock starts. */
+export const NOON = Date.parse("2026-11-15T12:00:00Z");
+
+export interface Reply {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads the fields that it expects
+  readonly body: any;
+  readonly text: string;
+  readonly headers: Headers;
+}
+
+export interface Sent {
+  readonly body?: unknown;
+  /** Sent as it is, where a test wants more than JSON can say. */
+  readonly raw?: string | Uint8Array;
+  readonly headers?: Record<string, string>;
+}
+
+/** One key's view of the API. Each reply is held against the contract. */
+export interface Person {
+  readonly key: string;
+  readonly clientId: number;
+  readonly keyId: number;
+  send(method: string, path: string, sent?: Sent): Promise<Reply>;
+  get(path: string, headers?: Record<string, string>): Promise<Reply>;
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Reply>;
+  put(path: string, body: unknown, headers?: Record<string, string>): Promise<Reply>;
+  patch(path: string, body: unknown, headers?: Record<string, string>): Promise<Reply>;
+  delete(path: string, headers?: Record<string, string>): Promise<Reply>;
+}
+
+export interface TestStore extends AsyncDisposable {
+  readonly url: string;
+  readonly config: Config;
+  readonly clock: { now: number };
+  readonly admin: Person;
+  readonly staff: Person;
+  /** A customer, and another of another client. */
+  readonly customer: Person;
+  readonly stranger: Person;
+  /** Nobody: requests without a key. */
+  readonly nobody: Person;
+  /** Everything that was logged. */
+  readonly logged: () => string;
+  /** A second connection to the same database, beside the server. */
+  readonly beside: EmbeddedStore;
+  newPerson(role: Role, options?: { clientId?: number; expiresAt?: number }): Promise<Person>;
+  /** Every event so far, oldest first. */
+  events(): { type: string; subject: string; clientId: number | null; data: Record<string, unknown> }[];
+  /** Everything that is stored, to prove that a refusal changed nothing. */
+  snapshot(): string;
+  /** A category, and a pet of it with this stock. */
+  aPet(quantity?: number, name?: string): Promise<{ id: number; categoryId: number }>;
+  findings(): Promise<readonly unknown[]>;
+  stop(): Promise<void>;
+}
+
+/** A real server on a free port, over a new database in a temporary folder, with a clock moved by hand. */
+export async function aStore(env: Record<string, string> = {}): Promise<TestStore> {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-test-"));
+  const config = readConfig({
+    DATABASE_URL: join(folder, "petstore.db"),
+    PORT: "0",
+    LOG_LEVEL: "info",
+    ...env,
+  });
+  const clock = { now: NOON };
+  const beside = openStore(config.databaseUrl, clock.now);
+  let logged = "";
+  const log = openLog(
+    config.logLevel,
+    false,
+    (text) => {
+      logged += text;
+    },
+    () => clock.now,
+  );
+  const running = await start(config, { clock: () => clock.now, log });
+
+  const newPerson: TestStore["newPerson"] = async (role, { clientId, expiresAt } = {}) => {
+    const record = await beside.transact(async (store) => {
+      const client =
+        clientId ??
+        (await createClient(store, { name: `client of a ${role}`, plan: "business" }, clock.now)).id;
+      const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+      return createKey(store, { clientId: client, role, expiresAt }, bytes, clock.now);
+    });
+    return person(running.url, record);
+  };
+  const admin = await newPerson("admin");
+  const staff = await newPerson("staff");
+  const stopped = Promise.withResolvers<void>();
+  let isStopping = false;
+
+  const store: TestStore = {
+    url: running.url,
+    config,
+    clock,
+    admin,
+    staff,
+    customer: await newPerson("customer"),
+    stranger: await newPerson("customer"),
+    nobody: person(running.url, { key: "", clientId: 0, id: 0 }),
+    beside,
+    newPerson,
+    logged: () => {
+      log.flush();
+      return logged;
+    },
+    events: () =>
+      beside.db
+        .rows("select type, subject, client_id as clientId, data from events order by id")
+        .map((row) => ({ ...row, data: JSON.parse(String(row.data)) }) as never),
+    snapshot: () =>
+      JSON.stringify(
+        ["pets", "categories", "orders", "movements", "events", "kept_answers"].map((table) =>
+          beside.db.rows(`select * from ${table} order by 1, 2`),
+        ),
+      ),
+    async aPet(quantity = 1, name = "Rex") {
+      const category = await staff.post("/categories", { name: "Dogs" });
+      const pet = await staff.post("/pets", { name, categoryId: category.body.id });
+      if (quantity !== 1) await staff.put(`/store/inventory/${pet.body.id}`, { quantity });
+      return pet.body;
+    },
+    findings: async () => (await diagnoseFile(beside.db)).findings,
+    async stop() {
+      if (isStopping) return stopped.promise;
+      isStopping = true;
+      await running.stop();
+      beside.close();
+      rmSync(folder, { recursive: true, force: true });
+      stopped.resolve();
+    },
+    [Symbol.asyncDispose]: () => store.stop(),
+  };
+  return store;
+}
+
+function person(url: string, { key, clientId, id }: { key: string; clientId: number; id: number }): Person {
+  const send: Person["send"] = async (method, path, { body, raw, headers = {} } = {}) => {
+    const sentBody = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+    const response = await fetch(url + path, {
+      method,
+      ...(sentBody !== undefined && { body: sentBody }),
+      headers: {
+        ...(key && { "x-api-key": key }),
+        ...(sentBody !== undefined && { "content-type": "application/json" }),
+        ...headers,
+      },
+    });
+    const text = await response.text();
+    const reply: Reply = {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: jsonOf(text, response.headers),
+    };
+    holdAgainstContract(method, path, reply);
+    return reply;
+  };
+  return {
+    key,
+    clientId,
+    keyId: id,
+    send,
+    get: (path, headers = {}) => send("GET", path, { headers }),
+    post: (path, body, headers = {}) => send("POST", path, { body, headers }),
+    put: (path, body, headers = {}) => send("PUT", path, { body, headers }),
+    patch: (path, body, headers = {}) => send("PATCH", path, { body, headers }),
+    delete: (path, headers = {}) => send("DELETE", path, { headers }),
+  };
+}
+
+/** Every reply of the API keeps its promises: a documented status, a body of its shape, the headers. */
+export function holdAgainstContract(method: string, path: string, reply: Reply): void {
+  const { pathname } = new URL(path, "http://x");
+  const endpoint = endpointAt(method === "HEAD" ? "GET" : method, pathname);
+  const complain = (what: string) => {
+    throw new Error(`${method} ${path} answered ${reply.status}: ${what}\n${reply.text.slice(0, 500)}`);
+  };
+  for (const name of ["api-version", "x-request-id"])
+    if (!reply.headers.get(name)) complain(`no ${name} header`);
+  if (reply.status >= 400 && method !== "HEAD") {
+    const problem = ErrorBody.safeParse(reply.body);
+    if (!problem.success) complain(`not an Error: ${problem.error.message}`);
+    const { code, status } = reply.body;
+    if (status !== reply.status || errors[code as keyof typeof errors]?.status !== status)
+      complain(`code ${code} with status ${status}`);
+    if (endpoint && code !== "not_found" && !errorsOf(endpoint).includes(code))
+      complain(`${endpoint.id} does not document ${code}`);
+  }
+  if (!endpoint || reply.status >= 400) return;
+  const isNotModified = reply.status === 304 && method !== "POST" && endpoint.route.kind === "record";
+  if (reply.status !== successStatus(endpoint.route) && !isNotModified)
+    complain(`${endpoint.id} does not document this status`);
+  if (endpoint.route.kind === "record" && endpoint.route.returns && !reply.headers.get("etag"))
+    complain("no ETag");
+  if (endpoint.route.kind === "list" && !reply.headers.get("link")) complain("no Link");
+  if (method === "HEAD" || !endpoint.route.returns || isNotModified) {
+    if (reply.text !== "") complain("a body where there is none");
+    return;
+  }
+  const shape = endpoint.route.returns.safeParse(reply.body);
+  if (!shape.success) complain(`not the shape that it returns: ${shape.error.message}`);
+}
+
+/** The endpoint that answers at a path, more exact patterns first. */
+export function endpointAt(method: string, pathname: string): Endpoint | undefined {
+  const matches = everyEndpoint.filter(
+    (each) =>
+      each.method === method && new RegExp(`^${each.path.replace(/\{\w+\}/g, "[^/]+")}$`).test(pathname),
+  );
+  return matches.sort((a, b) => a.path.split("{").length - b.path.split("{").length)[0];
+}
+
+function jsonOf(text: string, headers: Headers): unknown {
+  return text !== "" && headers.get("content-type")?.startsWith("application/json")
+    ? JSON.parse(text)
+    : undefined;
+}
