@@ -22,15 +22,13 @@ export function serveCommand(): Command {
     .action(async (options: { demo?: true }) => {
       const config = configOf(options);
       const firstKey = await prepare(config, options.demo === true);
-      const log = openLog(
-        config.logLevel,
-        process.stdout.isTTY === true,
-        (text) => void writeSync(1, text),
-        Date.now,
-      );
+      const log = openLog(config.logLevel, process.stdout.isTTY === true, toStandardOutput, Date.now);
       const running = await listening(config, () => start(config, { clock: Date.now, log }));
       console.error(welcome(running.url, keyPlace(config, firstKey)));
       log.info("started", { url: running.url });
+      process.on("unhandledRejection", (error) =>
+        log.error("A fault that no request waits for.", { cause: String(error) }),
+      );
       await stopSignal();
       log.info("stopping");
       await running.stop();
@@ -110,6 +108,16 @@ async function listening(config: Config, run: () => Promise<Running>): Promise<R
         `${config.host} is no address of this machine. Choose another: --host 127.0.0.1.`,
       );
     throw error;
+  }
+}
+
+/** Nobody reading the log any more is no reason to stop serving. */
+function toStandardOutput(text: string): void {
+  try {
+    writeSync(1, text);
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code !== "EPIPE" && code !== "EAGAIN") throw error;
   }
 }
 

@@ -26,10 +26,12 @@ const id = z.int().min(1).meta({ format: "int64" });
 
 const stockCount = z.int().min(0).max(MAX_INT32).meta({ format: "int32" });
 const orderCount = z.int().min(1).max(MAX_INT32).meta({ format: "int32" });
+const FIRST_YEAR_MS = Date.parse("0000-01-01T00:00:00Z");
+const AFTER_LAST_YEAR_MS = Date.UTC(10_000, 0, 1);
 const notDateTime = "must be an RFC 3339 date-time with an offset, such as 2026-11-30T12:00:00Z";
 const dateTime = z.iso
   .datetime({ offset: true, error: notDateTime })
-  .refine((text) => /T\d\d:\d\d:\d\d/.test(text), notDateTime);
+  .refine((text) => /T\d\d:\d\d:\d\d/.test(text) && isWithinFourDigitYears(Date.parse(text)), notDateTime);
 
 /** A name as people give it: 1 to 200 characters, not only white space. */
 export const name = text(NAME_CHARACTERS, true);
@@ -251,6 +253,11 @@ function idProblem(value: unknown): string | undefined {
   if ((value as Int64) < 1) return `must be at least 1, got ${value}`;
   if ((value as Int64) > MAX_INT64) return `must be at most ${MAX_INT64}`;
   return undefined;
+}
+
+/** An offset can carry the first and the last hours out of what RFC 3339 can write in UTC. */
+function isWithinFourDigitYears(time: number): boolean {
+  return time >= FIRST_YEAR_MS && time < AFTER_LAST_YEAR_MS;
 }
 
 /** A value as a message may show it: short, and never a whole body. */

@@ -1,6 +1,12 @@
+/** A cursor holds the folded name, so it must not grow without end. */
+const FOLDED_CHARACTERS = 200;
+
 /** A name as it is compared: the same for every engine, because it is computed here and stored. */
 export function foldName(name: string): string {
-  return name.normalize("NFKC").toLowerCase();
+  const folded = name.normalize("NFKC").toLowerCase();
+  return folded.length <= FOLDED_CHARACTERS
+    ? folded
+    : Array.from(folded).slice(0, FOLDED_CHARACTERS).join("");
 }
 
 /** The least text after all texts with this prefix in code point order; `null` if there is none. */

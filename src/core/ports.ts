@@ -216,7 +216,8 @@ export interface Writes extends Reads {
   removeCategory(before: CategoryRecord): Awaitable<CategoryRecord | null>;
   emit(events: readonly NewEvent[], now: number): Awaitable<void>;
   keepAnswer(clientId: number, key: string, answer: KeptAnswer, now: number): Awaitable<void>;
-  forgetAnswers(keptBefore: number): Awaitable<void>;
+  /** Drops some of the older answers; whether more may be left. */
+  forgetAnswers(keptBefore: number): Awaitable<boolean>;
   addClient(
     client: Omit<ClientRecord, "id" | "createdAt" | "suspendedAt">,
     now: number,

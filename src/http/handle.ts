@@ -22,6 +22,8 @@ import { parseJson } from "./json.ts";
 import type { Log } from "./log.ts";
 
 export const URL_CHARACTERS = 8 * 1024;
+/** How much of a path the log keeps. */
+const LOGGED_CHARACTERS = 500;
 
 /** The store as requests use it: reads at once, writes as commands. */
 export interface Store extends Reads {
@@ -74,7 +76,7 @@ export function handler(house: Handling): (path: Path | null, request: PathReque
       time: now,
       requestId,
       method: request.method,
-      path: redacted(pathname),
+      path: redacted(pathname).slice(0, LOGGED_CHARACTERS),
       operation: endpoint?.id,
       status: answer.status,
       milliseconds: Math.round((performance.now() - started) * 1000) / 1000,
@@ -192,7 +194,8 @@ const nothing = new Uint8Array();
 
 function begun(request: PathRequest, now: number): Exchange {
   const { url } = request;
-  const path = url.indexOf("/", url.indexOf("://") + 3);
+  // Without a usable Host header the runtime gives the path alone.
+  const path = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
   const query = url.indexOf("?", path);
   return {
     request,

@@ -13,9 +13,10 @@ const keepAnswer = sql`
   on conflict (client_id, key) do update set
     fingerprint = excluded.fingerprint, body = excluded.body, tag = excluded.tag, kept_at = excluded.kept_at`;
 
-const forgetAnswers = sql`
+const forgetAnswers = sql<unknown>`
   delete from kept_answers where (client_id, key) in
-    (select client_id, key from kept_answers where kept_at <= :keptBefore order by kept_at limit :atOnce)`;
+    (select client_id, key from kept_answers where kept_at <= :keptBefore order by kept_at limit :atOnce)
+  returning kept_at`;
 
 export function answerReads(db: Db): Pick<Reads, "keptAnswer"> {
   return { keptAnswer: (clientId, key, keptSince) => db.get(keptAnswer, { clientId, key, keptSince }) };
@@ -24,6 +25,9 @@ export function answerReads(db: Db): Pick<Reads, "keptAnswer"> {
 export function answerWrites(db: Db): Pick<Writes, "keepAnswer" | "forgetAnswers"> {
   return {
     keepAnswer: (clientId, key, answer, now) => db.run(keepAnswer, { ...answer, clientId, key, now }),
-    forgetAnswers: (keptBefore) => db.run(forgetAnswers, { keptBefore, atOnce: FORGET_AT_ONCE }),
+    forgetAnswers: async (keptBefore) => {
+      const forgotten = await db.all(forgetAnswers, { keptBefore, atOnce: FORGET_AT_ONCE });
+      return forgotten.length === FORGET_AT_ONCE;
+    },
   };
 }

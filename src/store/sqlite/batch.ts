@@ -1,8 +1,6 @@
 import type { ErrorCode } from "../../contract/errors.ts";
 import type { ErrorDetail } from "../../contract/shapes.ts";
 import { Failure, Unavailable } from "../../core/failure.ts";
-import type { Writes } from "../../core/ports.ts";
-import { writes } from "../store.ts";
 import type { Connection } from "./connection.ts";
 
 /** What became of one write, as it can be sent to another thread. */
@@ -25,13 +23,12 @@ export type Outcome<T> =
 export async function commitTogether<J, T>(
   db: Connection,
   jobs: readonly J[],
-  work: (store: Writes, job: J) => Promise<T>,
+  work: (job: J) => Promise<T>,
 ): Promise<Outcome<T>[]> {
-  const store = writes(db);
   const outcomes: Outcome<T>[] = [];
   try {
     db.exec("begin immediate");
-    for (const job of jobs) outcomes.push(await inSavepoint(db, () => work(store, job)));
+    for (const job of jobs) outcomes.push(await inSavepoint(db, () => work(job)));
     db.exec("commit");
     return outcomes;
   } catch (error) {

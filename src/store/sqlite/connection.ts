@@ -7,6 +7,9 @@ const BUSY_TIMEOUT_MS = 5000;
 /** A log file that a burst made larger than this is cut back at the next checkpoint. */
 const LOG_FILE_BYTES = 64 * 1024 * 1024;
 
+/** Pages that a connection keeps in memory, in KiB: the writer's hold the inner pages of every index. */
+const CACHE_KIB = { write: 32 * 1024, read: 8 * 1024 };
+
 export interface Connection extends Db {
   exec(text: string): void;
   /** The first column of the first row. */
@@ -24,6 +27,7 @@ export function connect(path: string, mode: "write" | "read"): Connection {
     busy_timeout: BUSY_TIMEOUT_MS,
     foreign_keys: 1,
     trusted_schema: 0,
+    cache_size: -CACHE_KIB[mode],
     ...(mode === "write"
       ? { journal_mode: "wal", synchronous: 2, wal_autocheckpoint: 0, journal_size_limit: LOG_FILE_BYTES }
       : { query_only: 1 }),

@@ -2,8 +2,8 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { Unavailable } from "../../core/failure.ts";
 import type { Reads, Writes } from "../../core/ports.ts";
-import { reads } from "../store.ts";
-import { commitTogether, unwrap } from "./batch.ts";
+import { reads, writes } from "../store.ts";
+import { commitTogether, type Outcome, unwrap } from "./batch.ts";
 import { type Connection, connect } from "./connection.ts";
 import { migrate } from "./migrate.ts";
 
@@ -24,12 +24,15 @@ export function openStore(
   const db = connect(path, "write");
   try {
     const migrated = migrate(db, now);
+    const store = writes(db);
     return {
       db,
       migrated,
       reads: reads(db),
-      transact: async (work) =>
-        unwrap((await commitTogether(db, [work], (store, job) => job(store)))[0] as never),
+      transact: async <T>(work: (store: Writes) => Promise<T>) => {
+        const [outcome] = await commitTogether(db, [work], (job) => job(store));
+        return unwrap(outcome as Outcome<T>);
+      },
       close: () => db.close(),
     };
   } catch (error) {

@@ -77,14 +77,15 @@ export async function startWriter(
     }
   };
   const fallen = (error: Error) => {
+    const wasReady = isReady;
     isReady = false;
     started.reject(error);
     onFault(error);
     worker.terminate();
     for (const job of waiting.values()) job.reject(new Unavailable(error, unknownOutcome));
     waiting.clear();
-    if (!isClosing) setTimeout(run, RESTART_AFTER_MS).unref();
-    else closed.resolve();
+    if (isClosing) closed.resolve();
+    else if (wasReady) setTimeout(run, RESTART_AFTER_MS);
   };
   const send = () => {
     const jobs = unsent;
