@@ -1,7 +1,7 @@
 import type { Role } from "../contract/route.ts";
 import type { Int64 } from "../contract/shapes.ts";
 import { hashOf, keyFrom } from "./keys.ts";
-import { operatorLimits, type Plan, plans } from "./plans.ts";
+import { operatorQuota, type Plan, plans } from "./plans.ts";
 import type { ClientRecord, KeyRecord, Writes } from "./ports.ts";
 
 /** Something that was asked for and cannot be; the message says what to do. */
@@ -79,5 +79,5 @@ export async function revokeKey(store: Writes, id: Int64, now: number): Promise<
 export async function operator(store: Writes, now: number): Promise<ClientRecord> {
   const clients = await store.clients();
   const own = clients.find(({ name, plan }) => name === OPERATOR && plan === "enterprise");
-  return own ?? store.addClient({ name: OPERATOR, plan: "enterprise", ...operatorLimits }, now);
+  return own ?? store.addClient({ name: OPERATOR, plan: "enterprise", ...operatorQuota }, now);
 }
