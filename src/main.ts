@@ -40,6 +40,7 @@ export async function start(config: Config, { clock, log }: Surroundings): Promi
     }
   };
   let isStopping = false;
+  const deprecation = { deprecatedAt: config.petGetDeprecatedAt, sunsetAt: config.petGetSunsetAt };
   const server = listening(() =>
     serve({
       host: config.host,
@@ -50,9 +51,9 @@ export async function start(config: Config, { clock, log }: Surroundings): Promi
       log,
       identify: identifier(store),
       cors: cors(config.corsOrigins),
-      deprecation: { deprecatedAt: config.petGetDeprecatedAt, sunsetAt: config.petGetSunsetAt },
+      deprecation,
       newRequestId: requestIds(crypto.randomUUID().slice(0, 8)),
-      pages: pages(() => openapi({ sunsetAt: config.petGetSunsetAt }), isReady),
+      pages: pages(() => openapi(deprecation), deprecation, isReady),
     }),
   );
   if (server instanceof Error) {

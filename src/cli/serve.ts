@@ -83,6 +83,7 @@ function welcome(url: string, { line, curl }: KeyPlace): string {
 
   admin key   ${line}
   try it      curl -H "X-API-Key: ${curl}" ${url}/pets
+  docs        ${url}/docs
   document    ${url}/openapi.json
   stop        Ctrl-C
 `;
