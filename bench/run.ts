@@ -4,7 +4,7 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createClient, createKey } from "../src/core/clients.ts";
-import { KEY_BYTES } from "../src/core/keys.ts";
+import { KEY_BYTES } from "../src/core/key-format.ts";
 import { openStore } from "../src/store/sqlite/store.ts";
 import { FIRST_CORE, load, type Measured, median } from "./load.ts";
 

@@ -7,7 +7,7 @@ import { errors, errorsOf } from "../src/contract/errors.ts";
 import { type Endpoint, type Role, successStatus } from "../src/contract/route.ts";
 import { ErrorBody } from "../src/contract/shapes.ts";
 import { createClient, createKey } from "../src/core/clients.ts";
-import { KEY_BYTES } from "../src/core/keys.ts";
+import { KEY_BYTES } from "../src/core/key-format.ts";
 import { openLog } from "../src/http/log.ts";
 import { start } from "../src/main.ts";
 import { diagnoseFile } from "../src/store/sqlite/doctor.ts";

@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { type Role, roles } from "../contract/route.ts";
 import { createKey, revokeKey } from "../core/clients.ts";
-import { KEY_BYTES } from "../core/keys.ts";
+import { KEY_BYTES } from "../core/key-format.ts";
 import type { KeyRecord } from "../core/ports.ts";
 import { positive } from "./clients.ts";
 import { day, print, table } from "./say.ts";

@@ -4,7 +4,7 @@ import { Command } from "commander";
 import type { Config } from "../config.ts";
 import { createKey, operator } from "../core/clients.ts";
 import { loadDemo } from "../core/demo.ts";
-import { KEY_BYTES } from "../core/keys.ts";
+import { KEY_BYTES } from "../core/key-format.ts";
 import { openLog } from "../http/log.ts";
 import { type Running, start } from "../main.ts";
 import { CannotListen } from "./say.ts";

@@ -22,7 +22,13 @@ export interface Conduct {
   readonly goodSince: number;
 }
 
-export const goodConduct: Conduct = { windowResetAt: 0, firstRefusedAt: 0, strikes: [], level: 0, goodSince: 0 };
+export const goodConduct: Conduct = {
+  windowResetAt: 0,
+  firstRefusedAt: 0,
+  strikes: [],
+  level: 0,
+  goodSince: 0,
+};
 
 export interface Judged {
   readonly conduct: Conduct;
@@ -42,9 +48,14 @@ export function judge(before: Conduct, window: RefusedWindow, now: number, rules
   if (now - before.firstRefusedAt <= rules.graceSeconds * 1000) return { conduct: before, isStrike: false };
   const strikes = [...recent(before.strikes, now, rules), now];
   const level = levelAt(before, now);
-  if (strikes.length < rules.strikes) return { conduct: { ...before, strikes, level, goodSince: now }, isStrike: true };
+  if (strikes.length < rules.strikes)
+    return { conduct: { ...before, strikes, level, goodSince: now }, isStrike: true };
   const bannedUntil = banEnd(level + 1, window, now, rules);
-  return { conduct: { ...before, strikes: [], level: level + 1, goodSince: bannedUntil }, isStrike: true, bannedUntil };
+  return {
+    conduct: { ...before, strikes: [], level: level + 1, goodSince: bannedUntil },
+    isStrike: true,
+    bannedUntil,
+  };
 }
 
 export interface RefusedWindow {
@@ -64,7 +75,12 @@ export function levelAt({ level, goodSince }: Conduct, now: number): number {
 }
 
 /** A ban that was earned on the daily quota ends with the day, when the quota is new. */
-function banEnd(level: number, { isDay, resetAt }: RefusedWindow, now: number, { minutes }: BanRules): number {
+function banEnd(
+  level: number,
+  { isDay, resetAt }: RefusedWindow,
+  now: number,
+  { minutes }: BanRules,
+): number {
   const length = minutes[Math.min(level, minutes.length) - 1] as number;
   const end = now + length * 60_000;
   return isDay ? Math.min(end, resetAt) : end;

@@ -1,7 +1,9 @@
 import type { EventData, EventType } from "../contract/events.ts";
 import type { Api, Input, Output, Role, Route } from "../contract/route.ts";
+import type { BanRules, Conduct } from "./bans.ts";
 import { fail } from "./failure.ts";
 import type { Reads, Writes } from "./ports.ts";
+import type { LimitState } from "./windows.ts";
 
 /** Who is calling, known from the key. */
 export interface Caller {
@@ -13,20 +15,34 @@ export interface Caller {
 /** The settings that the rules of the store depend on. */
 export interface Rules {
   readonly newPetStock: number;
+  readonly bans: BanRules;
+}
+
+/** How a key stands with the limits. */
+export interface Standing {
+  readonly state: LimitState;
+  readonly conduct: Conduct;
+  readonly bannedUntil: number | null;
 }
 
 export interface ReadContext {
   readonly caller: Caller;
   readonly store: Reads;
   readonly now: number;
+  readonly rules: Rules;
+  /** For an operation that tells of the limits. */
+  readonly standing?: Standing | undefined;
 }
 
 export interface WriteContext extends ReadContext {
   readonly store: Writes;
-  readonly rules: Rules;
   /** The ETags of `If-Match`, `*` among them for any. */
   readonly ifMatch?: readonly string[] | undefined;
   /** Tells of a change, in its transaction; `clientId` is the one that it concerns, if not everybody. */
+  /** Says that who may do what has changed, and of whom: it goes into the audit trail. */
+  audit(subject: string): void;
+  /** Random bytes for a new key. */
+  random(): Uint8Array;
   emit<T extends EventType>(type: T, subject: string, data: EventData[T], clientId?: number): void;
 }
 
@@ -35,6 +51,8 @@ export interface Result<T = unknown> {
   readonly body: T;
   readonly tag?: string;
   readonly next?: string | undefined;
+  /** What is shown this once and never kept. */
+  readonly secret?: Readonly<Record<string, unknown>>;
 }
 
 /** An operation is a function of a context and an input; what it refuses it fails with. */

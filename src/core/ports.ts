@@ -1,7 +1,11 @@
 import type { EventType } from "../contract/events.ts";
 import type { Role } from "../contract/route.ts";
 import type { Int64, MovementReason, PetStatus } from "../contract/shapes.ts";
+import type { Conduct } from "./bans.ts";
+import type { Standing } from "./context.ts";
+import type { Plan, Quota } from "./plans.ts";
 import type { Stock } from "./status.ts";
+import type { LimitState, Refusing, Windows } from "./windows.ts";
 
 /** A value now or later: the embedded database answers at once, a remote one does not. */
 export type Awaitable<T> = T | Promise<T>;
@@ -52,7 +56,6 @@ export interface MovementRecord {
   readonly at: number;
 }
 
-/** A key with what must be known of its client to let it in. */
 export interface KeyRecord {
   readonly id: number;
   readonly clientId: number;
@@ -60,15 +63,63 @@ export interface KeyRecord {
   readonly name: string | null;
   readonly lastFour: string;
   readonly createdAt: number;
+  readonly lastUsedAt: number | null;
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
+  /** When its last ban that was not lifted ends, or ended. */
+  readonly bannedUntil: number | null;
+}
+
+/** A key with all that must be known to let it in and to limit it. */
+export interface KnownKey extends KeyRecord, Quota {
   readonly clientSuspendedAt: number | null;
+  /** What was counted when it was last written down. */
+  readonly windows: Windows | null;
+  readonly conduct: Conduct | null;
+}
+
+export interface BanRecord {
+  readonly id: number;
+  readonly keyId: number;
+  readonly clientId: number;
+  readonly cause: "strikes" | "admin";
+  readonly reason: string | null;
+  readonly level: number;
+  readonly since: number;
+  readonly until: number;
+}
+
+export type NewBanRecord = Omit<BanRecord, "id">;
+
+/** Requests of a client on a day (days since 1970, UTC), by operation and class of status. */
+export interface UsageRecord {
+  readonly clientId: number;
+  readonly day: number;
+  readonly operation: string;
+  readonly statusClass: number;
+  readonly requests: number;
+}
+
+export interface UsageQuery {
+  readonly clientId?: Int64 | undefined;
+  readonly fromDay: number;
+  readonly toDay: number;
+}
+
+export interface AuditRecord {
+  readonly id: number;
+  readonly at: number;
+  /** `null`: the command line. */
+  readonly keyId: number | null;
+  readonly operation: string;
+  readonly subject: string;
+  readonly input: string;
 }
 
 export interface ClientRecord {
   readonly id: number;
   readonly name: string;
-  readonly plan: string;
+  readonly plan: Plan;
   readonly perMinute: number;
   readonly perDay: number;
   readonly createdAt: number;
@@ -81,7 +132,7 @@ export interface After {
   readonly id: number;
 }
 
-interface PageQuery {
+export interface PageQuery {
   readonly descending: boolean;
   readonly after?: After | undefined;
   readonly limit: number;
@@ -133,10 +184,19 @@ export interface Reads {
   orders(query: OrderQuery): Awaitable<OrderRecord[]>;
   movements(query: MovementQuery): Awaitable<MovementRecord[]>;
   keptAnswer(clientId: number, key: string, keptSince: number): Awaitable<KeptAnswer | null>;
-  keyByHash(hash: string): Awaitable<KeyRecord | null>;
-  keys(clientId: number | null): Awaitable<KeyRecord[]>;
-  clients(): Awaitable<ClientRecord[]>;
+  keyByHash(hash: string): Awaitable<KnownKey | null>;
+  key(id: Int64): Awaitable<KeyRecord | null>;
+  keys(clientId: Int64 | null): Awaitable<KeyRecord[]>;
+  conduct(keyId: number): Awaitable<Conduct | null>;
   client(id: Int64): Awaitable<ClientRecord | null>;
+  clients(query: PageQuery): Awaitable<ClientRecord[]>;
+  clientNamed(name: string, plan: Plan): Awaitable<ClientRecord | null>;
+  hasOpenOrders(clientId: number): Awaitable<boolean>;
+  bans(query: PageQuery, now: number): Awaitable<BanRecord[]>;
+  usage(query: UsageQuery): Awaitable<UsageRecord[]>;
+  audit(query: PageQuery): Awaitable<AuditRecord[]>;
+  /** Rises with every change of clients, keys and bans. */
+  accessRevision(): Awaitable<number>;
   /** Whether anything is in the catalogue. */
   isEmpty(): Awaitable<boolean>;
 }
@@ -222,6 +282,9 @@ export interface Writes extends Reads {
     client: Omit<ClientRecord, "id" | "createdAt" | "suspendedAt">,
     now: number,
   ): Awaitable<ClientRecord>;
+  changeClient(client: ClientRecord): Awaitable<void>;
+  /** The row stays for what refers to it; nothing finds it any more, and its keys are revoked. */
+  removeClient(id: number, now: number): Awaitable<void>;
   addKey(
     key: {
       clientId: number;
@@ -233,5 +296,41 @@ export interface Writes extends Reads {
     },
     now: number,
   ): Awaitable<KeyRecord>;
-  revokeKey(id: Int64, now: number): Awaitable<KeyRecord | null>;
+  revokeKey(id: number, now: number): Awaitable<void>;
+  expireKey(id: number, at: number): Awaitable<void>;
+  addBan(ban: NewBanRecord): Awaitable<void>;
+  /** Whether there was a ban in force. */
+  liftBan(keyId: number, now: number): Awaitable<boolean>;
+  keepWindows(rows: readonly (Windows & { readonly clientId: number })[]): Awaitable<void>;
+  keepConduct(keyId: number, conduct: Conduct): Awaitable<void>;
+  addUsage(rows: readonly UsageRecord[]): Awaitable<void>;
+  forgetUsage(beforeDay: number): Awaitable<void>;
+  keepLastUsed(keyId: number, at: number): Awaitable<void>;
+  addAudit(entry: Omit<AuditRecord, "id">): Awaitable<void>;
+  raiseAccessRevision(): Awaitable<void>;
+}
+
+/** A key as the limiter sees it: whose it is, what it may ask for, and whether it is banned. */
+export interface LimitedKey extends Quota {
+  readonly clientId: number;
+  readonly keyId: number;
+  readonly bannedUntil: number | null;
+}
+
+/** Whether a request may go on, and how the windows stand after it. */
+export interface Admission {
+  readonly state: LimitState;
+  readonly refusing: Refusing | "ban";
+  /** When the ban ends, if that is what refuses. */
+  readonly bannedUntil: number | null;
+}
+
+/** Who may ask how much; each function is one atomic step. */
+export interface Limits {
+  /** One request of a key: its ban, then both windows of its client. */
+  admit(key: LimitedKey, now: number): Awaitable<Admission>;
+  /** One request without a valid key, counted against its network address. */
+  admitAddress(address: string, now: number): Awaitable<Admission>;
+  /** One question about the limits, which has a bucket of its own; how all stands, counting nothing else. */
+  ask(key: LimitedKey, now: number): Awaitable<{ readonly standing: Standing; readonly isTooOften: boolean }>;
 }

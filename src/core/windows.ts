@@ -62,7 +62,11 @@ export function stateOf(windows: Windows, { perMinute, perDay }: Quota, nowSecon
       remaining: Math.max(0, perMinute - windows.minuteCount),
       resetAt: opened + MINUTE_SECONDS,
     },
-    day: { limit: perDay, remaining: Math.max(0, perDay - windows.dayCount), resetAt: (windows.day + 1) * DAY_SECONDS },
+    day: {
+      limit: perDay,
+      remaining: Math.max(0, perDay - windows.dayCount),
+      resetAt: (windows.day + 1) * DAY_SECONDS,
+    },
   };
 }
 

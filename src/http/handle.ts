@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Caller, Result } from "../core/context.ts";
 import { Failure, fail } from "../core/failure.ts";
-import { redacted } from "../core/keys.ts";
+import { redacted } from "../core/key-format.ts";
 import { ANSWERS_KEPT_MS, type Command, type Performed, refuseReusedKey } from "../core/perform.ts";
 import type { Reads } from "../core/ports.ts";
 import { type Answer, refusal, responseOf } from "./answer.ts";

@@ -1,0 +1,175 @@
+import { type BanRules, type Conduct, goodConduct, judge } from "../core/bans.ts";
+import type { Standing } from "../core/context.ts";
+import type { Quota } from "../core/plans.ts";
+import type { Admission, KnownKey, LimitedKey, Limits, NewBanRecord, NewEvent } from "../core/ports.ts";
+import { count, type LimitState, type Refusing, roll, stateOf, type Windows } from "../core/windows.ts";
+import { WindowTable } from "./table.ts";
+
+/** Clients whose windows are in memory; with more, all are forgotten at a moment when all are written down. */
+const CLIENTS_IN_MEMORY = 2_000_000;
+/** Addresses counted one by one; beyond that the rest of the day's new ones share one bucket. */
+export const ADDRESSES_IN_MEMORY = 100_000;
+/** Questions about the limits that a key may ask in a minute. */
+const QUESTIONS: Quota = { perMinute: 60, perDay: 60 * 24 * 60 };
+const WARN_AT = 0.8;
+
+export interface MemoryOptions {
+  readonly bans: BanRules;
+  readonly anonymous: Quota;
+  /** A key has earned a ban: it is to be kept, durably. */
+  readonly onBan: (ban: NewBanRecord) => void;
+  readonly tell: (event: NewEvent) => void;
+}
+
+export interface MemoryLimits extends Limits {
+  /** Takes over what the database knows of a key and its client, where memory knows nothing newer. */
+  introduce(known: KnownKey): void;
+  /** The database has the ban now. */
+  banIsKept(keyId: number): void;
+  takeChanged(most: number): Changed;
+  giveBack(changed: Changed): void;
+  /** Forgets everything if there is too much of it and all is written down; whether it did. */
+  forgetIfFull(): boolean;
+}
+
+export interface Changed {
+  readonly windows: (Windows & { clientId: number })[];
+  readonly conduct: { keyId: number; conduct: Conduct }[];
+}
+
+/** Limits in this process's memory: exact, because nothing else runs between the check and the count. */
+export function memoryLimits({ bans, anonymous, onBan, tell }: MemoryOptions): MemoryLimits {
+  const clients = new WindowTable<number>();
+  const questions = new WindowTable<number>();
+  const conducts = new Map<number, Conduct>();
+  const changedConducts = new Set<number>();
+  /** Bans that were earned and are not yet in the database. */
+  const freshBans = new Map<number, number>();
+  const addresses = addressLimits(anonymous);
+
+  const banOf = ({ keyId, bannedUntil }: LimitedKey, now: number): number | null => {
+    const until = Math.max(bannedUntil ?? 0, freshBans.get(keyId) ?? 0);
+    return until > now ? until : null;
+  };
+  const refused = (key: LimitedKey, refusing: Refusing, { minute, day }: LimitState, now: number) => {
+    const isDay = refusing === "day";
+    const window = { isDay, resetAt: (isDay ? day : minute).resetAt * 1000 };
+    const before = conducts.get(key.keyId) ?? goodConduct;
+    const { conduct, isStrike, bannedUntil } = judge(before, window, now, bans);
+    if (conduct === before) return;
+    conducts.set(key.keyId, conduct);
+    changedConducts.add(key.keyId);
+    if (bannedUntil !== undefined) {
+      freshBans.set(key.keyId, bannedUntil);
+      const { clientId, keyId } = key;
+      onBan({
+        keyId,
+        clientId,
+        cause: "strikes",
+        reason: null,
+        level: conduct.level,
+        since: now,
+        until: bannedUntil,
+      });
+    } else if (isStrike && conduct.strikes.length === Math.ceil(bans.strikes / 2))
+      tell(strikeWarning(key, conduct, bans));
+  };
+
+  return {
+    admit(key, now) {
+      const seconds = Math.floor(now / 1000);
+      const bannedUntil = banOf(key, now);
+      let refusing: Refusing = null;
+      const state = clients.with(key.clientId, (windows) => {
+        if (bannedUntil === null) refusing = count(windows, key, seconds);
+        else roll(windows, seconds);
+        return stateOf(windows, key, seconds);
+      });
+      if (bannedUntil !== null) return { state, refusing: "ban", bannedUntil };
+      if (refusing !== null) refused(key, refusing, state, now);
+      else if (state.day.remaining === key.perDay - Math.ceil(key.perDay * WARN_AT))
+        tell(quotaWarning(key, state));
+      return { state, refusing, bannedUntil: null };
+    },
+
+    admitAddress: addresses,
+
+    ask(key, now) {
+      const seconds = Math.floor(now / 1000);
+      const isTooOften = questions.with(key.keyId, (windows) => count(windows, QUESTIONS, seconds)) !== null;
+      const state = clients.with(key.clientId, (windows) => {
+        roll(windows, seconds);
+        return stateOf(windows, key, seconds);
+      });
+      const standing: Standing = {
+        state,
+        conduct: conducts.get(key.keyId) ?? goodConduct,
+        bannedUntil: banOf(key, now),
+      };
+      return { standing, isTooOften };
+    },
+
+    introduce({ id, clientId, windows, conduct }) {
+      if (!clients.has(clientId) && windows) clients.load(clientId, windows);
+      if (changedConducts.has(id)) return;
+      if (conduct) conducts.set(id, conduct);
+      else conducts.delete(id);
+    },
+
+    banIsKept: (keyId) => void freshBans.delete(keyId),
+
+    takeChanged(most) {
+      const windows = clients.takeChanged(most).map(({ id, ...rest }) => ({ ...rest, clientId: id }));
+      const conduct = [...changedConducts]
+        .slice(0, most)
+        .map((keyId) => ({ keyId, conduct: conducts.get(keyId) ?? goodConduct }));
+      for (const { keyId } of conduct) changedConducts.delete(keyId);
+      return { windows, conduct };
+    },
+
+    giveBack({ windows, conduct }) {
+      clients.giveBack(windows.map(({ clientId }) => clientId));
+      for (const { keyId } of conduct) changedConducts.add(keyId);
+    },
+
+    forgetIfFull() {
+      if (questions.size > CLIENTS_IN_MEMORY) questions.clear();
+      if (clients.size + conducts.size <= CLIENTS_IN_MEMORY) return false;
+      if (clients.hasChanged || changedConducts.size > 0) return false;
+      clients.clear();
+      conducts.clear();
+      return true;
+    },
+  };
+}
+
+/** Addresses have windows but no conduct: an address never strikes. */
+function addressLimits(quota: Quota): (address: string, now: number) => Admission {
+  const table = new WindowTable<string>();
+  let today = 0;
+  return (address, now) => {
+    const seconds = Math.floor(now / 1000);
+    const day = Math.floor(seconds / 86_400);
+    if (day > today) {
+      today = day;
+      table.clear();
+    }
+    const id = table.has(address) || table.size < ADDRESSES_IN_MEMORY ? address : "the rest";
+    let refusing: Refusing = null;
+    const state = table.with(id, (windows) => {
+      refusing = count(windows, quota, seconds);
+      return stateOf(windows, quota, seconds);
+    });
+    return { state, refusing, bannedUntil: null };
+  };
+}
+
+function quotaWarning({ clientId, perDay }: LimitedKey, { day }: LimitState): NewEvent {
+  const data = { clientId, limit: perDay, used: perDay - day.remaining, resetAt: day.resetAt };
+  return { type: "quota.warning", subject: `clients/${clientId}`, clientId, data };
+}
+
+function strikeWarning({ keyId, clientId }: LimitedKey, conduct: Conduct, bans: BanRules): NewEvent {
+  const data = { keyId, clientId, strikes: conduct.strikes.length, threshold: bans.strikes };
+  return { type: "key.strike_warning", subject: `keys/${keyId}`, clientId, data };
+}
