@@ -12,7 +12,7 @@ export interface Command {
   readonly caller: Caller;
   readonly input: unknown;
   readonly now: number;
-  readonly ifMatch?: readonly string[] | undefined;
+  readonly ifMatch?: readonly string[] | "any" | undefined;
   readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { Caller } from "../core/context.ts";
 import { Failure } from "../core/failure.ts";
-import { hashOf, isWellFormed } from "../core/keys.ts";
+import { hashOf, holdsKey, isWellFormed } from "../core/keys.ts";
 import type { KeyRecord, Reads } from "../core/ports.ts";
 
 /** How long a key that was looked up is trusted: a revocation acts within this time. */
@@ -49,7 +49,7 @@ export function identifier(store: Pick<Reads, "keyByHash">): Identify {
 }
 
 function keyOf(request: Request): string | Failure {
-  if (request.url.includes("ps_live_")) {
+  if (holdsKey(request.url)) {
     return new Failure(
       "invalid_api_key",
       "An API key must not be in the URL, where logs keep it. Send it as X-API-Key, and revoke this one.",
