@@ -5,7 +5,10 @@ const bin = (name: string) => `node_modules/.bin/${name}`;
 const steps: readonly [string, readonly string[]][] = [
   ["types", [bin("tsc"), "--noEmit"]],
   ["lint", [bin("biome"), "check", "--error-on-warnings", "."]],
-  ["tests", [bin("bun"), "--no-install", "test", "--isolate", "--max-concurrency=4", "test/"]],
+  [
+    "tests",
+    [bin("bun"), "--no-install", "test", "--isolate", "--timeout=30000", "--max-concurrency=4", "test/"],
+  ],
 ];
 
 await needed("strace");

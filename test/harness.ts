@@ -220,17 +220,42 @@ export function holdAgainstContract(method: string, path: string, reply: Reply):
   if (!shape.success) complain(`not the shape that it returns: ${shape.error.message}`);
 }
 
-/** The endpoint that answers at a path, more exact patterns first. */
+/** The endpoint that answers at a path: the most exact pattern has the path, whatever its methods. */
 export function endpointAt(method: string, pathname: string): Endpoint | undefined {
-  const matches = everyEndpoint.filter(
-    (each) =>
-      each.method === method && new RegExp(`^${each.path.replace(/\{\w+\}/g, "[^/]+")}$`).test(pathname),
-  );
-  return matches.sort((a, b) => a.path.split("{").length - b.path.split("{").length)[0];
+  const matches = everyEndpoint
+    .filter((each) => new RegExp(`^${each.path.replace(/\{\w+\}/g, "[^/]+")}$`).test(pathname))
+    .sort((a, b) => a.path.split("{").length - b.path.split("{").length);
+  return matches.find((each) => each.method === method && each.path === matches[0]?.path);
 }
 
 function jsonOf(text: string, headers: Headers): unknown {
   return text !== "" && headers.get("content-type")?.startsWith("application/json")
     ? JSON.parse(text)
     : undefined;
+}
+
+/** Sends what is to be refused, proves that it left nothing behind, and gives the Error. */
+export async function refused(store: TestStore, send: () => Promise<Reply>): Promise<Reply["body"]> {
+  const before = store.snapshot();
+  const { status, text, body } = await send();
+  if (status < 400) throw new Error(`Answered ${status} where a refusal was expected: ${text}`);
+  if (store.snapshot() !== before) throw new Error(`Refused with ${status}, but changed the store: ${text}`);
+  return body;
+}
+
+/** Every page of a list, one `next` link after another. */
+export async function pagesOf(person: Person, path: string): Promise<Reply["body"][]> {
+  const pages: Reply["body"][] = [];
+  for (let next: string | undefined = path; next !== undefined; ) {
+    const { status, text, body, headers } = await person.get(next);
+    if (status !== 200) throw new Error(`${next.slice(0, 200)} answered ${status}: ${text}`);
+    pages.push(body);
+    next = nextOf(headers);
+  }
+  return pages;
+}
+
+/** The address of the next page, if there is one. */
+export function nextOf(headers: Headers): string | undefined {
+  return /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
 }

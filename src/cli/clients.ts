@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { createClient } from "../core/clients.ts";
 import { type Plan, plans } from "../core/plans.ts";
 import type { ClientRecord } from "../core/ports.ts";
-import { day, print, table } from "./say.ts";
+import { print, table, time } from "./say.ts";
 import { withDatabase, withSettings } from "./settings.ts";
 
 interface CreateOptions {
@@ -57,8 +57,8 @@ export function clientCommands(): Command {
 function shown({ createdAt, suspendedAt, ...client }: ClientRecord) {
   return {
     ...client,
-    createdAt: day(createdAt),
-    ...(suspendedAt !== null && { suspendedAt: day(suspendedAt) }),
+    createdAt: time(createdAt),
+    ...(suspendedAt !== null && { suspendedAt: time(suspendedAt) }),
   };
 }
 

@@ -4,7 +4,7 @@ import { createKey, revokeKey } from "../core/clients.ts";
 import { KEY_BYTES } from "../core/key-format.ts";
 import type { KeyRecord } from "../core/ports.ts";
 import { positive } from "./clients.ts";
-import { day, print, table } from "./say.ts";
+import { print, table, time } from "./say.ts";
 import { withDatabase, withSettings } from "./settings.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -65,7 +65,7 @@ export function keyCommands(): Command {
       const key = await withDatabase(options, ({ transact }) =>
         transact((store) => revokeKey(store, id, Date.now())),
       );
-      print(options.json === true, shown(key), `Key ${key.id} is revoked since ${day(key.revokedAt)}.`);
+      print(options.json === true, shown(key), `Key ${key.id} is revoked since ${time(key.revokedAt)}.`);
     });
   return new Command("keys")
     .description("Make, list and revoke API keys.")
@@ -81,8 +81,8 @@ function shown({ id, clientId, role, name, lastFour, createdAt, expiresAt, revok
     role,
     name,
     key: `...${lastFour}`,
-    createdAt: day(createdAt),
-    expiresAt: day(expiresAt),
-    revokedAt: day(revokedAt),
+    createdAt: time(createdAt),
+    expiresAt: time(expiresAt),
+    revokedAt: time(revokedAt),
   };
 }

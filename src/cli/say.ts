@@ -38,9 +38,9 @@ export function print(asJson: boolean, value: unknown, text: string): void {
   console.log(asJson ? JSON.stringify(value, null, 2) : text);
 }
 
-/** A time as people read it; `-` for none. */
-export function day(milliseconds: number | null): string {
-  return milliseconds === null ? "-" : new Date(milliseconds).toISOString();
+/** A time as people and machines read it; none is left out of JSON and shown as `-`. */
+export function time(milliseconds: number | null): string | undefined {
+  return milliseconds === null ? undefined : new Date(milliseconds).toISOString();
 }
 
 function cell(value: unknown): string {

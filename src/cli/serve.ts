@@ -24,7 +24,7 @@ export function serveCommand(): Command {
       const firstKey = await prepare(config, options.demo === true);
       const log = openLog(config.logLevel, process.stdout.isTTY === true, toStandardOutput, Date.now);
       const running = await listening(config, () => start(config, { clock: Date.now, log }));
-      console.error(welcome(running.url, keyPlace(config, firstKey)));
+      process.stderr.write(welcome(running.url, keyPlace(config, firstKey)));
       log.info("started", { url: running.url });
       process.on("unhandledRejection", (error) =>
         log.error("A fault that no request waits for.", { cause: String(error) }),

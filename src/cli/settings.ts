@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { type Config, readConfig, settings } from "../config.ts";
 import { Unavailable } from "../core/failure.ts";
@@ -43,6 +44,13 @@ export function openDatabase(config: Config, now: number): Opened {
       `Cannot open the database ${config.databaseUrl} (${reason}). Check that its folder can be written and that the file is a Petstore database, or choose another with DATABASE_URL.`,
     );
   }
+}
+
+/** Refuses to look for something in a database that is not there. */
+export function requireDatabase(options: Readonly<Record<string, unknown>>): void {
+  const { databaseUrl } = configOf(options);
+  if (!existsSync(databaseUrl))
+    throw new DatabaseTrouble(`There is no database at ${databaseUrl}. Name it with DATABASE_URL.`);
 }
 
 /** Does something with the database and closes it. */

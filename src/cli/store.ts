@@ -4,7 +4,7 @@ import { operator, Refused } from "../core/clients.ts";
 import { loadDemo } from "../core/demo.ts";
 import { diagnoseFile } from "../store/sqlite/doctor.ts";
 import { DAMAGE_EXIT, Exit, print } from "./say.ts";
-import { configOf, withDatabase, withSettings } from "./settings.ts";
+import { configOf, requireDatabase, withDatabase, withSettings } from "./settings.ts";
 
 /** `petstore migrate`: the tables brought up to date. */
 export function migrateCommand(): Command {
@@ -58,11 +58,12 @@ export function doctorCommand(): Command {
       "after",
       "\nExamples:\n  petstore doctor\n  petstore doctor --json\n\nExit code 3 means that damage was found.",
     )
-    .action((options: { json?: true }) =>
-      withDatabase(options, async ({ db }) => {
+    .action((options: { json?: true }) => {
+      requireDatabase(options);
+      return withDatabase(options, async ({ db }) => {
         const { checked, counts, findings } = await diagnoseFile(db);
         const counted = Object.entries(counts)
-          .map(([name, count]) => `${count} ${name}`)
+          .map(([name, count]) => `${name}: ${count}`)
           .join(", ");
         const lines = checked.map((check) => {
           const found = findings.filter((finding) => finding.check === check);
@@ -73,15 +74,15 @@ export function doctorCommand(): Command {
         const verdict =
           findings.length === 0
             ? "Nothing is wrong."
-            : `${findings.length} findings. Restore a backup, or mend the rows named above.`;
+            : `Found wrong: ${findings.length}. Restore a backup, or mend the rows named above.`;
         print(
           options.json === true,
           { counts, findings },
-          [`Looked at ${counted}.`, ...lines, verdict].join("\n"),
+          [`Looked at ${counted}`, ...lines, verdict].join("\n"),
         );
         if (findings.length > 0) throw new Exit(DAMAGE_EXIT);
-      }),
-    );
+      });
+    });
   return withSettings(command, ["databaseUrl"]);
 }
 

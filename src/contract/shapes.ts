@@ -21,16 +21,23 @@ export const givenId = z
   })
   .meta({ type: "integer", format: "int64", minimum: 1 });
 
+/** An id where none is wanted: any integer is taken, and not looked at. */
+const ignoredId = z
+  .custom<Int64>((value) => typeof value === "bigint" || Number.isInteger(value), "must be an integer")
+  .meta({ type: "integer", format: "int64" });
+
 /** An id that the service assigned; it stays below 2^53. */
 const id = z.int().min(1).meta({ format: "int64" });
 
-const stockCount = z.int().min(0).max(MAX_INT32).meta({ format: "int32" });
+/** A count that is set is int32; units that come back from orders may carry stock beyond it. */
+const setCount = z.int().min(0).max(MAX_INT32).meta({ format: "int32" });
+const stockCount = z.int().min(0).meta({ format: "int64" });
 const orderCount = z.int().min(1).max(MAX_INT32).meta({ format: "int32" });
 const FIRST_YEAR_MS = Date.parse("0000-01-01T00:00:00Z");
 const AFTER_LAST_YEAR_MS = Date.UTC(10_000, 0, 1);
 const notDateTime = "must be an RFC 3339 date-time with an offset, such as 2026-11-30T12:00:00Z";
 const dateTime = z.iso
-  .datetime({ offset: true, error: notDateTime })
+  .datetime({ offset: true, error: notDateTime, abort: true })
   .refine((text) => /T\d\d:\d\d:\d\d/.test(text) && isWithinFourDigitYears(Date.parse(text)), notDateTime);
 
 /** A name as people give it: 1 to 200 characters, not only white space. */
@@ -127,7 +134,7 @@ const orderFields = {
 };
 
 export const NewOrder = z
-  .strictObject({ id: givenId.meta({ description: "Ignored: the service assigns it." }), ...orderFields })
+  .strictObject({ id: ignoredId.meta({ description: "Ignored: the service assigns it." }), ...orderFields })
   .partial()
   .meta({ id: "NewOrder", description: "What places an order; without `petId` it is a draft." });
 export type NewOrder = z.output<typeof NewOrder>;
@@ -167,7 +174,7 @@ export const InventoryItems = z
   .meta({ id: "InventoryItems", description: "A page of stock entries." });
 
 export const InventoryUpdate = z
-  .strictObject({ quantity: stockCount.meta({ description: "The new stock count." }) })
+  .strictObject({ quantity: setCount.meta({ description: "The new stock count." }) })
   .meta({ id: "InventoryUpdate", description: "What sets the stock of a pet." });
 
 export const MovementReason = z
@@ -179,11 +186,7 @@ export const Movement = z
   .strictObject({
     id,
     petId: id,
-    change: z
-      .int()
-      .min(-MAX_INT32)
-      .max(MAX_INT32)
-      .meta({ format: "int32", description: "Units added, or taken if negative." }),
+    change: z.int().meta({ format: "int64", description: "Units added, or taken if negative." }),
     balance: stockCount.meta({ description: "The stock after the change." }),
     reason: MovementReason,
     orderId: id.meta({ description: "The order that caused it, if one did." }).optional(),
@@ -223,7 +226,7 @@ export const paging = {
 };
 
 export const dateTimeFilter = dateTime;
-export const stockCountFilter = stockCount;
+export const stockCountFilter = setCount;
 
 function text(characters: number, required: boolean) {
   return z

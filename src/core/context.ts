@@ -36,8 +36,8 @@ export interface ReadContext {
 
 export interface WriteContext extends ReadContext {
   readonly store: Writes;
-  /** The ETags of `If-Match`, `*` among them for any. */
-  readonly ifMatch?: readonly string[] | undefined;
+  /** The ETags of `If-Match`. */
+  readonly ifMatch?: readonly string[] | "any" | undefined;
   /** Tells of a change, in its transaction; `clientId` is the one that it concerns, if not everybody. */
   /** Says that who may do what has changed, and of whom: it goes into the audit trail. */
   audit(subject: string): void;
@@ -68,9 +68,9 @@ export type Operations<A extends Api> = {
 
 /** Refuses a write whose `If-Match` names none of the record's tags. */
 export function requireMatch(cx: WriteContext, ...tags: string[]): void {
-  if (!cx.ifMatch || cx.ifMatch.includes("*")) return;
-  if (tags.some((tag) => cx.ifMatch?.includes(tag))) return;
-  const wanted = cx.ifMatch.map((tag) => `"${tag}"`).join(", ");
+  const { ifMatch } = cx;
+  if (ifMatch === undefined || ifMatch === "any" || tags.some((tag) => ifMatch.includes(tag))) return;
+  const wanted = ifMatch.map((tag) => `"${tag}"`).join(", ");
   fail(
     "precondition_failed",
     `If-Match asks for ${wanted}, but the record is now "${tags[0]}". Read it again and repeat the change.`,

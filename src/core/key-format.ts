@@ -27,9 +27,22 @@ export function hashOf(key: string): string {
   return createHash("sha256").update(key).digest("hex");
 }
 
+/** Whether a key, or the beginning of one, stands in the text, percent-encoded or not. */
+export function holdsKey(text: string): boolean {
+  return text.includes(PREFIX) || (text.includes("%") && decoded(text).includes(PREFIX));
+}
+
 /** The text with every key in it made unreadable. */
 export function redacted(text: string): string {
-  return text.includes(PREFIX) ? text.replace(/ps_live_[0-9A-Za-z]*/g, `${PREFIX}[redacted]`) : text;
+  if (!holdsKey(text)) return text;
+  return decoded(text).replace(/ps_live_[0-9A-Za-z]*/g, `${PREFIX}[redacted]`);
+}
+
+/** Percent-encoded ASCII as it reads; the rest as it is. */
+function decoded(text: string): string {
+  return text.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
 }
 
 function checksum(body: string): string {

@@ -3,7 +3,8 @@ const FOLDED_CHARACTERS = 200;
 
 /** A name as it is compared: the same for every engine, because it is computed here and stored. */
 export function foldName(name: string): string {
-  const folded = name.normalize("NFKC").toLowerCase();
+  // Lower case depends on what follows for one letter, the sigma; a prefix does not know what follows.
+  const folded = name.normalize("NFKC").toLowerCase().replaceAll("\u03c2", "\u03c3");
   return folded.length <= FOLDED_CHARACTERS
     ? folded
     : Array.from(folded).slice(0, FOLDED_CHARACTERS).join("");

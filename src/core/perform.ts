@@ -14,7 +14,7 @@ export interface Command {
   readonly now: number;
   /** For an operation that makes a secret. */
   readonly random?: Uint8Array | undefined;
-  readonly ifMatch?: readonly string[] | undefined;
+  readonly ifMatch?: readonly string[] | "any" | undefined;
   readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
 }
 

@@ -10,6 +10,13 @@ export async function readBody(request: Request, route: Route): Promise<Uint8Arr
   const limit = route.large ? LARGE_BODY_BYTES : BODY_BYTES;
   const declared = request.headers.get("content-length");
   if (declared !== null && Number(declared) > limit) refuseSize(limit);
+  // Without a declared length the bytes are counted as they come, so that none past the limit is kept.
+  const counting = declared === null ? await inTime(counted(request.body, limit)) : undefined;
+  requireJson(request, route);
+  return counting ?? inTime(request.bytes());
+}
+
+function requireJson(request: Request, route: Route): void {
   const encoding = request.headers.get("content-encoding");
   if (encoding !== null && encoding !== "identity") {
     fail(
@@ -17,12 +24,6 @@ export async function readBody(request: Request, route: Route): Promise<Uint8Arr
       `A body with Content-Encoding ${encoding} is not taken. Send it uncompressed.`,
     );
   }
-  requireJson(request, route);
-  // Without a declared length the bytes are counted as they come, so that none past the limit is kept.
-  return inTime(declared === null ? counted(request.body, limit) : request.bytes());
-}
-
-function requireJson(request: Request, route: Route): void {
   const type = request.headers.get("content-type");
   if (type === "application/json") return;
   const isPatch = route.at.startsWith("PATCH ");

@@ -1,6 +1,6 @@
 import type { Caller } from "../core/context.ts";
 import { Failure } from "../core/failure.ts";
-import { hashOf, isWellFormed } from "../core/key-format.ts";
+import { hashOf, holdsKey, isWellFormed } from "../core/key-format.ts";
 import type { KnownKey, LimitedKey, Reads } from "../core/ports.ts";
 
 /** Keys remembered at once; with more, all are looked up anew. */
@@ -99,7 +99,7 @@ const suspendedClient = new Failure(
 );
 
 function keyOf(request: Request): string | Failure {
-  if (request.url.includes("ps_live_")) return keyInUrl;
+  if (holdsKey(request.url)) return keyInUrl;
   const header = request.headers.get("x-api-key");
   const authorization = request.headers.get("authorization");
   const bearer = authorization === null ? null : bearerOf(authorization);

@@ -1,5 +1,6 @@
 import { API_VERSION } from "../contract/api.ts";
 import { fail } from "../core/failure.ts";
+import { holdsKey } from "../core/key-format.ts";
 
 const versions = new Set(["1", "1.0", API_VERSION]);
 
@@ -15,22 +16,27 @@ export function requireVersion(version: string | null): void {
 /** Refuses a caller that does not take JSON. */
 export function requireJsonAccepted(accept: string | null): void {
   if (accept === null || accept === "*/*" || accept === "application/json") return;
-  if (accept.split(",").some(takesJson)) return;
+  if (takesJson(accept)) return;
   fail(
     "not_acceptable",
     `Answers are application/json, which Accept "${accept}" excludes. Leave the header out.`,
   );
 }
 
-function takesJson(range: string): boolean {
-  const [type, ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
-  if (type !== "*/*" && type !== "application/*" && type !== "application/json") return false;
-  return !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+/** The most exact range that covers JSON decides, as RFC 9110 says. */
+function takesJson(accept: string): boolean {
+  const qualities = new Map<string, boolean>();
+  for (const range of accept.split(",")) {
+    const [type = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
+    qualities.set(type, !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter)));
+  }
+  return qualities.get("application/json") ?? qualities.get("application/*") ?? qualities.get("*/*") ?? false;
 }
 
 /** The caller's own request id if it is safe to repeat. */
 export function safeRequestId(given: string | null): string | null {
-  return given !== null && /^[\w.:/+=@-]{1,128}$/.test(given) ? given : null;
+  const isSafe = given !== null && /^[\w.:/+=@-]{1,128}$/.test(given) && !holdsKey(given);
+  return isSafe ? given : null;
 }
 
 /** An `Idempotency-Key` is 1 to 255 visible characters. */
@@ -43,10 +49,10 @@ export function idempotencyKey(given: string | null): string | undefined {
   ]);
 }
 
-/** The tags of `If-Match`; weak ones never match, as RFC 9110 says. */
-export function ifMatchTags(given: string | null): string[] | undefined {
+/** The tags of `If-Match`, or `any`; weak ones never match, as RFC 9110 says. */
+export function ifMatchTags(given: string | null): string[] | "any" | undefined {
   if (given === null) return undefined;
-  if (given.trim() === "*") return ["*"];
+  if (given.trim() === "*") return "any";
   return [...given.matchAll(/(W\/)?"([^"]*)"/g)].map(([, weak, tag]) =>
     weak ? `weak:${tag}` : (tag as string),
   );

@@ -2,7 +2,7 @@ import type { Server } from "bun";
 import { Failure } from "../core/failure.ts";
 import { refusal, responseOf } from "./answer.ts";
 import { LARGE_BODY_BYTES } from "./body.ts";
-import { paths } from "./endpoint.ts";
+import { type Path, paths } from "./endpoint.ts";
 import { type Handling, handler, type PathRequest } from "./handle.ts";
 
 /** Longer than any deadline of ours, so that we answer before the runtime hangs up. */
@@ -25,8 +25,10 @@ export function serve({ host, port, maxPendingRequests, pages, ...house }: Servi
   const routes: Record<string, (request: PathRequest) => Response | Promise<Response>> = {};
   for (const path of paths())
     routes[path.pattern.replace(/\{(\w+)\}/g, ":$1")] = (request) => handle(path, request);
-  for (const [path, page] of Object.entries(pages))
-    routes[path] = (request) => (isRead(request) ? page(request) : handle(null, request));
+  for (const [pattern, page] of Object.entries(pages)) {
+    const path: Path = { pattern, methods: {}, allow: "GET, HEAD, OPTIONS" };
+    routes[pattern] = (request) => (isRead(request) ? page(request) : handle(path, request));
+  }
 
   const server: HttpServer = Bun.serve({
     hostname: host,
@@ -34,6 +36,8 @@ export function serve({ host, port, maxPendingRequests, pages, ...house }: Servi
     routes: routes as never,
     fetch: (request) => handle(null, request),
     development: false,
+    // Two servers must not share a port by accident.
+    reusePort: false,
     idleTimeout: IDLE_SECONDS,
     // Above our own limits, which answer with an Error object.
     maxRequestBodySize: Math.max(LARGE_BODY_BYTES * 2, 1024 ** 3),

@@ -35,7 +35,7 @@ export const migrations: readonly Migration[] = [
         name_key ${foldedText} not null,
         category_id ${integer} not null references categories (id),
         status text not null check (status in ('available', 'pending', 'sold')),
-        quantity ${integer} not null check (quantity >= 0 and quantity <= 2147483647),
+        quantity ${integer} not null check (quantity >= 0),
         open_orders ${integer} not null check (open_orders >= 0),
         version ${integer} not null default 1,
         stock_version ${integer} not null default 1,

@@ -52,7 +52,8 @@ async function inSavepoint<T>(db: Connection, work: () => Promise<T>): Promise<O
   }
 }
 
-function tryRollback(db: Connection): void {
+/** Undoes what is open, if anything is. */
+export function tryRollback(db: Connection): void {
   try {
     db.exec("rollback");
   } catch {

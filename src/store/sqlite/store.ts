@@ -1,9 +1,9 @@
-import { mkdirSync } from "node:fs";
+import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { Unavailable } from "../../core/failure.ts";
 import type { Reads, Writes } from "../../core/ports.ts";
 import { reads, writes } from "../store.ts";
-import { commitTogether, type Outcome, unwrap } from "./batch.ts";
+import { tryRollback } from "./batch.ts";
 import { type Connection, connect } from "./connection.ts";
 import { migrate } from "./migrate.ts";
 
@@ -20,7 +20,7 @@ export function openStore(
   path: string,
   now: number,
 ): EmbeddedStore & { readonly migrated: readonly string[] } {
-  makeFolder(path);
+  makePlace(path);
   const db = connect(path, "write");
   try {
     const migrated = migrate(db, now);
@@ -29,10 +29,7 @@ export function openStore(
       db,
       migrated,
       reads: reads(db),
-      transact: async <T>(work: (store: Writes) => Promise<T>) => {
-        const [outcome] = await commitTogether(db, [work], (job) => job(store));
-        return unwrap(outcome as Outcome<T>);
-      },
+      transact: (work) => inTransaction(db, () => work(store)),
       close: () => db.close(),
     };
   } catch (error) {
@@ -41,9 +38,23 @@ export function openStore(
   }
 }
 
-function makeFolder(path: string): void {
+async function inTransaction<T>(db: Connection, work: () => Promise<T>): Promise<T> {
+  db.exec("begin immediate");
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    const done = await work();
+    db.exec("commit");
+    return done;
+  } catch (error) {
+    tryRollback(db);
+    throw error;
+  }
+}
+
+/** What is in the store is nobody's business but its owner's: folder and file are made so. */
+function makePlace(path: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    closeSync(openSync(path, "a", 0o600));
   } catch (error) {
     throw new Unavailable(error);
   }

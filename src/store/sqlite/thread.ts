@@ -2,7 +2,7 @@ import type { Rules } from "../../core/context.ts";
 import type { Command, Performed } from "../../core/perform.ts";
 import type { Writes } from "../../core/ports.ts";
 import { writes } from "../store.ts";
-import { commitTogether, unwrap } from "./batch.ts";
+import { commitTogether } from "./batch.ts";
 import { type Connection, connect } from "./connection.ts";
 import type { FromWriter, ToWriter, WriterStart } from "./writer.ts";
 
@@ -67,7 +67,8 @@ function writerLoop(
     const [outcome] = await commitTogether(db, [forgetBefore as number], async (before) =>
       store.forgetAnswers(before),
     );
-    if (!outcome || !unwrap(outcome)) forgetBefore = undefined;
+    // A sweep that failed is tried again with the next.
+    if (!outcome || !("done" in outcome) || !outcome.done) forgetBefore = undefined;
   };
   const checkpoint = () => {
     copyLog(db, "passive");

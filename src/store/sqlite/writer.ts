@@ -50,6 +50,7 @@ export async function startWriter(
   let unsent: { id: number; command: Command }[] = [];
   let lastId = 0;
   let isReady = false;
+  let hasStarted = false;
   let isClosing = false;
   let worker: Worker;
   const started = Promise.withResolvers<void>();
@@ -61,6 +62,7 @@ export async function startWriter(
       if ("outcomes" in data) for (const { id, outcome } of data.outcomes) settle(id, outcome);
       else if ("isReady" in data) {
         isReady = true;
+        hasStarted = true;
         started.resolve();
       } else closed.resolve();
     };
@@ -77,7 +79,6 @@ export async function startWriter(
     }
   };
   const fallen = (error: Error) => {
-    const wasReady = isReady;
     isReady = false;
     started.reject(error);
     onFault(error);
@@ -85,7 +86,7 @@ export async function startWriter(
     for (const job of waiting.values()) job.reject(new Unavailable(error, unknownOutcome));
     waiting.clear();
     if (isClosing) closed.resolve();
-    else if (wasReady) setTimeout(run, RESTART_AFTER_MS);
+    else if (hasStarted) setTimeout(run, RESTART_AFTER_MS);
   };
   const send = () => {
     const jobs = unsent;

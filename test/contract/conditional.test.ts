@@ -1,0 +1,145 @@
+import { expect, test } from "bun:test";
+import { everyEndpoint } from "../../src/contract/api.ts";
+import { takesIfMatch } from "../../src/contract/errors.ts";
+import { successStatus } from "../../src/contract/route.ts";
+import { aCall, each, refused, refusedCalls, theStore } from "./calls.ts";
+
+const store = theStore();
+const call = refusedCalls(store);
+const records = everyEndpoint.filter(({ method, route }) => method === "GET" && route.kind === "record");
+const changes = everyEndpoint.filter(({ method, route }) => takesIfMatch(method, route));
+const creations = everyEndpoint.filter(({ route }) => route.location);
+
+/** The ETag that a reader of the record has. */
+async function tagAt(path: string): Promise<string> {
+  return (await store.staff.get(path)).headers.get("etag") as string;
+}
+
+each(records, "has a strong ETag, and answers 304 to who has it", async (endpoint) => {
+  const { send } = await aCall(store, endpoint);
+  const tag = (await send()).headers.get("etag") as string;
+  expect(tag).toMatch(/^"[\x21\x23-\x7e]+"$/);
+  for (const given of [tag, `W/${tag}`, `"other", ${tag}`, `"other",W/${tag},"more"`, "*", " * "]) {
+    for (const method of ["GET", "HEAD"]) {
+      const reply = await send({ method, headers: { "if-none-match": given } });
+      expect([given, reply.status, reply.text, reply.headers.get("etag")]).toEqual([given, 304, "", tag]);
+      expect(reply.headers.get("cache-control")).toBe("private, no-cache");
+      expect(reply.headers.get("content-type")).toBeNull();
+    }
+  }
+});
+
+each(records, "sends the record to who has another", async (endpoint) => {
+  const { send } = await aCall(store, endpoint);
+  const tag = (await send()).headers.get("etag") as string;
+  for (const given of ['"other"', 'W/"other"', `"${tag.slice(1, -1)}x"`, tag.slice(1, -1), "", '"'])
+    expect((await send({ headers: { "if-none-match": given } })).status).toBe(200);
+});
+
+each(records, "gives the same ETag until the record changes", async (endpoint) => {
+  const { send } = await aCall(store, endpoint);
+  const [first, second] = [await send(), await send()];
+  expect(second.headers.get("etag")).toBe(first.headers.get("etag") as string);
+});
+
+each(changes, "is done for who has the record's ETag, alone, among others, or any", async (endpoint) => {
+  for (const given of [(tag: string) => tag, (tag: string) => `"other", W/"x",${tag}`, () => "*"]) {
+    const { send, path } = await aCall(store, endpoint);
+    const reply = await send({ headers: { "if-match": given(await tagAt(path)) } });
+    expect(reply.status).toBe(successStatus(endpoint.route));
+  }
+});
+
+each(changes, "is refused to who has another ETag, a weak one, or none", async (endpoint) => {
+  const { send, path } = await call(endpoint);
+  const tag = await tagAt(path);
+  for (const given of ['"other"', `W/${tag}`, `"other", W/${tag}`, tag.slice(1, -1), '""', ""]) {
+    const { body } = await refused(store, "precondition_failed", () =>
+      send({ headers: { "if-match": given } }),
+    );
+    expect(body.message).toContain(tag);
+  }
+});
+
+each(
+  changes,
+  "answers with the ETag that the record has from then on, and refuses the one before",
+  async (endpoint) => {
+    const { send, path } = await aCall(store, endpoint);
+    const before = await tagAt(path);
+    const reply = await send({ headers: { "if-match": before } });
+    if (!endpoint.route.returns) return expect(reply.headers.get("etag")).toBeNull();
+    expect(reply.headers.get("etag")).toBe(await tagAt(path));
+    expect(reply.headers.get("etag")).not.toBe(before);
+    await refused(store, "precondition_failed", () => send({ headers: { "if-match": before } }));
+  },
+);
+
+each(changes, "finds no record before it compares ETags", async (endpoint) => {
+  const { send, path } = await call(endpoint);
+  const missing = path.replace(/\d+/, "9007199254740993");
+  const reply = await send({ path: missing, headers: { "if-match": '"other"' } });
+  expect(reply.status).toBe(404);
+});
+
+each(creations, "gives an ETag that the first change of the record can use", async (endpoint) => {
+  const { send } = await aCall(store, endpoint);
+  const { headers, body } = await send();
+  const collection = endpoint.path;
+  const changed = await store.staff.patch(
+    `${collection}/${body.id}`,
+    {},
+    { "if-match": headers.get("etag") as string },
+  );
+  expect(changed.status).toBe(200);
+});
+
+test("a star in quotes is the ETag of nothing, not any", async () => {
+  const { id } = await store.aPet();
+  await refused(store, "precondition_failed", () => store.staff.delete(`/pets/${id}`, { "if-match": '"*"' }));
+});
+
+test("a pet is changed by who has the ETag of either of its representations", async () => {
+  for (const representation of ["/pets", "/store/pets"]) {
+    for (const write of ["PUT", "PATCH", "DELETE"]) {
+      const pet = await store.aPet(3);
+      const tag = await tagAt(`${representation}/${pet.id}`);
+      const body = write === "DELETE" ? {} : { body: { name: "Max", categoryId: pet.categoryId } };
+      const headers = { "if-match": tag };
+      const first = await store.staff.send(write, `/pets/${pet.id}`, { ...body, headers });
+      expect([write, first.status]).toEqual([write, write === "DELETE" ? 204 : 200]);
+      if (write === "DELETE") continue;
+      await refused(store, "precondition_failed", () =>
+        store.staff.send(write, `/pets/${pet.id}`, { ...body, headers }),
+      );
+    }
+  }
+});
+
+test("the ETag of a pet with its category and stock changes with each of the three", async () => {
+  const pet = await store.aPet(3);
+  const seen = new Set([await tagAt(`/store/pets/${pet.id}`)]);
+  await store.staff.patch(`/pets/${pet.id}`, { name: "Max" });
+  seen.add(await tagAt(`/store/pets/${pet.id}`));
+  await store.staff.patch(`/categories/${pet.categoryId}`, { name: "Hounds" });
+  seen.add(await tagAt(`/store/pets/${pet.id}`));
+  await store.staff.put(`/store/inventory/${pet.id}`, { quantity: 9 });
+  seen.add(await tagAt(`/store/pets/${pet.id}`));
+  await store.customer.post("/store/orders", { petId: pet.id });
+  seen.add(await tagAt(`/store/pets/${pet.id}`));
+  const other = await store.staff.post("/categories", { name: "Wolves" });
+  await store.staff.patch(`/pets/${pet.id}`, { categoryId: other.body.id });
+  seen.add(await tagAt(`/store/pets/${pet.id}`));
+  expect(seen.size).toBe(6);
+});
+
+test("a change of stock leaves the ETag of the bare pet, and a change of name that of its stock", async () => {
+  const pet = await store.aPet(3);
+  const [bare, stock] = [await tagAt(`/pets/${pet.id}`), await tagAt(`/store/inventory/${pet.id}`)];
+  await store.staff.put(`/store/inventory/${pet.id}`, { quantity: 9 });
+  expect(await tagAt(`/pets/${pet.id}`)).toBe(bare);
+  const restocked = await tagAt(`/store/inventory/${pet.id}`);
+  expect(restocked).not.toBe(stock);
+  await store.staff.patch(`/pets/${pet.id}`, { name: "Max" });
+  expect(await tagAt(`/store/inventory/${pet.id}`)).toBe(restocked);
+});

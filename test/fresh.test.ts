@@ -1,0 +1,25 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { readConfig } from "../src/config.ts";
+import { openapi } from "../src/contract/openapi.ts";
+
+const root = join(import.meta.dir, "..");
+
+test("the committed openapi.json is what the contract generates", async () => {
+  const committed = await Bun.file(join(root, "openapi.json")).text();
+  const generated = `${JSON.stringify(openapi({ sunsetAt: readConfig({}).petGetSunsetAt }), null, 2)}\n`;
+  if (committed === generated) return;
+  const [old, now] = [committed.split("\n"), generated.split("\n")];
+  const line = now.findIndex((text, index) => text !== old[index]);
+  throw new Error(
+    `openapi.json is stale from line ${line + 1} on: "${old[line] ?? ""}" would be "${now[line] ?? ""}". Run \`npm run generate\`.`,
+  );
+});
+
+test("the command that generates openapi.json prints the same document", async () => {
+  const { stdout, exitCode } = Bun.spawnSync([join(root, "petstore"), "openapi"], { cwd: root });
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout.toString())).toEqual(
+    JSON.parse(JSON.stringify(openapi({ sunsetAt: readConfig({}).petGetSunsetAt }))),
+  );
+});

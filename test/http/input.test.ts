@@ -1,0 +1,172 @@
+import { expect, test } from "bun:test";
+import { z } from "zod";
+import type { Route } from "../../src/contract/route.ts";
+import { givenId, NewOrder, NewPet, NewPets, PetStatus, paging } from "../../src/contract/shapes.ts";
+import { Failure } from "../../src/core/failure.ts";
+import { inputReader } from "../../src/http/input.ts";
+
+const route: Omit<Route, "body"> = {
+  at: "GET /things/{thingId}",
+  summary: "A thing",
+  role: "customer",
+  params: { thingId: givenId },
+  query: {
+    id: z.array(givenId).max(3).optional(),
+    status: z.array(PetStatus).optional(),
+    big: z.boolean().optional(),
+    ...paging,
+  },
+  kind: "list",
+  errors: [],
+  example: {},
+};
+const { parameters } = inputReader(route);
+
+function problems(work: () => unknown): Record<string, string> {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof Failure && error.details)
+      return Object.fromEntries(error.details.map(({ field, message }) => [field, message]));
+    throw error;
+  }
+  throw new Error("Nothing was refused.");
+}
+
+const bodyOf = (body: z.ZodType) => (value: unknown) => inputReader({ ...route, body }).body(value);
+
+test("parameters come as their shapes have them, with defaults for what is left out", () => {
+  expect(parameters({ thingId: "7" }, "")).toEqual({ thingId: 7, limit: 20 });
+  expect(parameters({ thingId: "7" }, "?limit=5&id=1&id=2&status=sold&big=true")).toEqual({
+    thingId: 7,
+    limit: 5,
+    id: [1, 2],
+    status: ["sold"],
+    big: true,
+  });
+});
+
+test("an id past 2^53 is not rounded, in the path or the query", () => {
+  const input = parameters({ thingId: "9007199254740993" }, "?id=9223372036854775807");
+  expect(input).toMatchObject({ thingId: 9007199254740993n, id: [9223372036854775807n] });
+});
+
+const wrongQueries: readonly [search: string, field: string, message: RegExp][] = [
+  ["?limit=0", "limit", /^must be at least 1, got 0$/],
+  ["?limit=101", "limit", /^must be at most 100, got 101$/],
+  ["?limit=many", "limit", /^must be an integer, got "many"$/],
+  ["?limit=", "limit", /^must be an integer, got ""$/],
+  ["?limit=1&limit=2", "limit", /^must be given once, is given 2 times$/],
+  ["?status=lost", "status[0]", /^must be one of available, pending, sold, got "lost"$/],
+  ["?status=sold&status=", "status[1]", /^must be one of available, pending, sold, got ""$/],
+  ["?id=0", "id[0]", /^must be at least 1, got 0$/],
+  ["?id=x", "id[0]", /^must be an integer, got "x"$/],
+  ["?id=9223372036854775808", "id[0]", /^must be at most 9223372036854775807$/],
+  ["?id=1&id=2&id=3&id=4", "id", /^must have at most 3 items, has 4$/],
+  ["?big=yes", "big", /^must be true or false, got "yes"$/],
+  ["?colour=red", "colour", /^is unknown; known are id, status, big, limit, cursor$/],
+];
+
+for (const [search, field, message] of wrongQueries) {
+  test(`the query ${search} is refused with what is wrong and what was sent`, () => {
+    const found = problems(() => parameters({ thingId: "7" }, search));
+    expect(Object.keys(found)).toEqual([field]);
+    expect(found[field]).toMatch(message);
+  });
+}
+
+test("an operation without parameters says so", () => {
+  const bare = inputReader({ ...route, params: {}, query: {} });
+  expect(problems(() => bare.parameters({}, "?a=1"))).toEqual({ a: "is unknown; this operation takes none" });
+});
+
+test("an id of the path says its range and what was sent", () => {
+  const message = 'must be an id of 1 to 19 digits, at most 9223372036854775807, got "seven"';
+  expect(problems(() => parameters({ thingId: "seven" }, ""))).toEqual({ thingId: message });
+});
+
+const wrongBodies: readonly [shape: z.ZodType, body: unknown, expected: Record<string, RegExp>][] = [
+  [NewPet, {}, { name: /^is required$/, categoryId: /^is required$/ }],
+  [
+    NewPet,
+    { name: "", categoryId: 1.5, status: "lost" },
+    {
+      name: /^must not be empty or only white space$/,
+      categoryId: /^must be an integer, got 1\.5$/,
+      status: /^must be one of available, pending, sold, got "lost"$/,
+    },
+  ],
+  [
+    NewPet,
+    { name: null, categoryId: "1" },
+    { name: /a string, got null$/, categoryId: /an integer, got "1"$/ },
+  ],
+  [
+    NewPet,
+    { name: "x".repeat(201), categoryId: -1 },
+    { name: /at most 200 characters, has 201$/, categoryId: /at least 1/ },
+  ],
+  [NewPet, { name: "a\0b", categoryId: 1 }, { name: /NUL/ }],
+  [NewPet, { name: "\ud800", categoryId: 1 }, { name: /surrogate/ }],
+  [
+    NewPet,
+    { name: "Rex", categoryId: 1, colour: "red" },
+    { colour: /^is not a known field; known are name, categoryId, status$/ },
+  ],
+  [NewPet, [], { body: /^must be an object, got an array$/ }],
+  [NewPet, null, { body: /^must be an object, got null$/ }],
+  [NewPets, [], { body: /^must have at least 1 items$/ }],
+  [NewPets, {}, { body: /^must be an array, got an object$/ }],
+  [
+    NewPets,
+    [{ name: "Rex", categoryId: 1 }, { name: " ", categoryId: 1 }, 7],
+    { "[1].name": /white space/, "[2]": /^must be an object, got 7$/ },
+  ],
+  [
+    NewPets,
+    [{ name: "Rex", categoryId: 1, colour: 1 }],
+    { "[0].colour": /^is not a known field; known are name/ },
+  ],
+  [
+    NewOrder,
+    { petId: 9223372036854775808n, quantity: 2147483648, shipDate: "tomorrow", complete: "no" },
+    {
+      petId: /^must be at most 9223372036854775807$/,
+      quantity: /^must be at most 2147483647, got 2147483648$/,
+      shipDate: /^must be an RFC 3339 date-time/,
+      complete: /^must be true or false, got "no"$/,
+    },
+  ],
+  [
+    NewOrder,
+    { quantity: 0, shipDate: "2026-11-30" },
+    { quantity: /at least 1, got 0/, shipDate: /RFC 3339/ },
+  ],
+  [NewOrder, { quantity: 1e300 }, { quantity: /^must be (an integer|at most 2147483647)/ }],
+];
+
+for (const [shape, body, expected] of wrongBodies) {
+  const shown = JSON.stringify(body, (_, value) => (typeof value === "bigint" ? String(value) : value));
+  test(`the body ${shown.slice(0, 70)} is refused field by field`, () => {
+    const found = problems(() => bodyOf(shape)(body));
+    expect(Object.keys(found).sort()).toEqual(Object.keys(expected).sort());
+    for (const [field, message] of Object.entries(expected)) expect(found[field]).toMatch(message);
+  });
+}
+
+test("a message shows a long value only in part", () => {
+  const found = problems(() => bodyOf(NewOrder)({ petId: "x".repeat(5000) }));
+  expect(found.petId?.length).toBeLessThan(200);
+});
+
+test("the sentence of a refusal names three problems, its details all", () => {
+  const wrong = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`field${index}`, 1]));
+  try {
+    bodyOf(NewOrder)(wrong);
+  } catch (error) {
+    const { message, details } = error as Failure;
+    expect(message).toStartWith("The body has 9 problems: field0 is not a known field");
+    expect(message).toEndWith("; ....");
+    expect(details).toHaveLength(9);
+  }
+});
