@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { createClient, createKey } from "../src/core/clients.ts";
+import { readConfig, rulesOf } from "../src/config.ts";
 import { KEY_BYTES } from "../src/core/key-format.ts";
+import { perform } from "../src/core/perform.ts";
 import { openStore } from "../src/store/sqlite/store.ts";
 import { FIRST_CORE, load, type Measured, median } from "./load.ts";
 
@@ -80,26 +81,27 @@ async function compared(contenders: readonly Contender[]): Promise<void> {
 /** A store with pets that never run out, and a key that may do everything. */
 async function filled(path: string): Promise<string> {
   const { db, transact, close } = openStore(path, Date.now());
+  const now = Date.now();
+  const rules = rulesOf(readConfig({}));
   const { key } = await transact(async (store) => {
-    const now = Date.now();
-    const client = await createClient(
-      store,
-      { name: "bench", plan: "enterprise", perMinute: 1e9, perDay: 1e12 },
-      now,
-    );
+    const run = async (operation: string, input: unknown) => {
+      const random = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+      const caller = { clientId: 0, keyId: 0, role: "admin" } as const;
+      return (await perform(store, { operation, caller, input, now, random }, rules)).body as {
+        id: number;
+        key: string;
+      };
+    };
+    const quota = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
+    const client = await run("admin.clients.create", {
+      body: { name: "bench", plan: "enterprise", ...quota },
+    });
     await store.addCategory({ name: "Dogs", description: "Loyal" }, now);
     for (let n = 1; n <= PETS; n++) {
-      await store.addPet(
-        { name: `Pet ${n}`, categoryId: 1, status: "available", quantity: 2_000_000_000, openOrders: 0 },
-        now,
-      );
+      const stock = { status: "available", quantity: 2_000_000_000, openOrders: 0 } as const;
+      await store.addPet({ name: `Pet ${n}`, categoryId: 1, ...stock }, now);
     }
-    return createKey(
-      store,
-      { clientId: client.id, role: "staff" },
-      crypto.getRandomValues(new Uint8Array(KEY_BYTES)),
-      now,
-    );
+    return run("admin.keys.create", { clientId: client.id, body: { role: "staff" } });
   });
   db.rows("pragma wal_checkpoint(truncate)");
   close();

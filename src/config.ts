@@ -1,4 +1,6 @@
 import { resolve } from "node:path";
+import type { Rules } from "./core/context.ts";
+import { isNetwork, type TrustedProxies } from "./http/address.ts";
 
 interface Setting<T> {
   readonly env: string;
@@ -39,6 +41,44 @@ export const settings = {
     "Origins that browsers may call from, separated by commas; * for any. Empty: none.",
     origins,
   ),
+  trustProxy: setting(
+    "TRUST_PROXY",
+    "0",
+    "Which proxies are believed about the caller's address: how many stand in front, or their networks, separated by commas.",
+    proxies,
+  ),
+  anonymousPerMinute: setting(
+    "ANONYMOUS_PER_MINUTE",
+    "60",
+    "Requests a minute of one network address without a valid key.",
+    integer(1, 1_000_000_000),
+  ),
+  anonymousPerDay: setting(
+    "ANONYMOUS_PER_DAY",
+    "1000",
+    "Requests a day of one network address without a valid key.",
+    integer(1, 1_000_000_000),
+  ),
+  banStrikes: setting("BAN_STRIKES", "20", "The strike that bans a key.", integer(1, 10_000)),
+  banStrikeWindowSeconds: setting(
+    "BAN_STRIKE_WINDOW_SECONDS",
+    "300",
+    "How long a strike counts, in seconds.",
+    integer(1, 86_400),
+  ),
+  banGraceSeconds: setting(
+    "BAN_GRACE_SECONDS",
+    "2",
+    "Seconds after a key's first 429 of a window in which more are forgiven.",
+    integer(0, 3600),
+  ),
+  banMinutes: setting(
+    "BAN_MINUTES",
+    "5,15,60,1440",
+    "How many minutes the first, the second, ... ban lasts; the last stays.",
+    integers(1, 525_600),
+  ),
+  usageKeptDays: setting("USAGE_KEPT_DAYS", "400", "How many days of usage are kept.", integer(1, 36_500)),
   maxPendingRequests: setting(
     "MAX_PENDING_REQUESTS",
     "5000",
@@ -84,6 +124,20 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   return config;
 }
 
+/** The settings that the rules of the store depend on. */
+export function rulesOf(config: Config): Rules {
+  const { newPetStock, banStrikes, banStrikeWindowSeconds, banGraceSeconds, banMinutes } = config;
+  return {
+    newPetStock,
+    bans: {
+      strikes: banStrikes,
+      strikeWindowSeconds: banStrikeWindowSeconds,
+      graceSeconds: banGraceSeconds,
+      minutes: banMinutes,
+    },
+  };
+}
+
 function setting<T>(
   env: string,
   fallback: string,
@@ -109,6 +163,25 @@ function integer(least: number, most: number): (text: string) => number | Error 
     const isWhole = /^\d+$/.test(text) && value >= least && value <= most;
     return isWhole ? value : new Error(`must be a whole number from ${least} to ${most}`);
   };
+}
+
+function integers(least: number, most: number): (text: string) => readonly number[] | Error {
+  return (text) => {
+    const values = text.split(",").map((each) => integer(least, most)(each.trim()));
+    const isWhole = values.every((value) => typeof value === "number");
+    return isWhole
+      ? values
+      : new Error(`must be whole numbers from ${least} to ${most}, separated by commas`);
+  };
+}
+
+function proxies(text: string): TrustedProxies | Error {
+  const hops = integer(0, 100)(text);
+  if (typeof hops === "number") return hops;
+  const networks = text.split(",").map((each) => each.trim());
+  return networks.every(isNetwork)
+    ? networks
+    : new Error("must be a number of proxies, or networks such as 10.0.0.0/8, separated by commas");
 }
 
 function oneOf<T extends string>(...values: T[]): (text: string) => T | Error {

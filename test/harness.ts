@@ -1,13 +1,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Config, readConfig } from "../src/config.ts";
+import { type Config, readConfig, rulesOf } from "../src/config.ts";
 import { everyEndpoint } from "../src/contract/api.ts";
 import { errors, errorsOf } from "../src/contract/errors.ts";
 import { type Endpoint, type Role, successStatus } from "../src/contract/route.ts";
 import { ErrorBody } from "../src/contract/shapes.ts";
-import { createClient, createKey } from "../src/core/clients.ts";
 import { KEY_BYTES } from "../src/core/key-format.ts";
+import { perform } from "../src/core/perform.ts";
+import type { Quota } from "../src/core/plans.ts";
 import { openLog } from "../src/http/log.ts";
 import { start } from "../src/main.ts";
 import { diagnoseFile } from "../src/store/sqlite/doctor.ts";
@@ -15,6 +16,15 @@ import { type EmbeddedStore, openStore } from "../src/store/sqlite/store.ts";
 
 /** Sunday, 15 November 2026, 12:00 UTC: where every test's clock starts. */
 export const NOON = Date.parse("2026-11-15T12:00:00Z");
+
+/** More than any test asks for in the one minute in which its clock stands. */
+const PLENTY: Quota = { perMinute: 1_000_000, perDay: 100_000_000 };
+
+interface MadeKey {
+  readonly id: number;
+  readonly clientId: number;
+  readonly key: string;
+}
 
 export interface Reply {
   readonly status: number;
@@ -59,7 +69,7 @@ export interface TestStore extends AsyncDisposable {
   readonly logged: () => string;
   /** A second connection to the same database, beside the server. */
   readonly beside: EmbeddedStore;
-  newPerson(role: Role, options?: { clientId?: number; expiresAt?: number }): Promise<Person>;
+  newPerson(role: Role, options?: { clientId?: number; expiresAt?: number; quota?: Quota }): Promise<Person>;
   /** Every event so far, oldest first. */
   events(): { type: string; subject: string; clientId: number | null; data: Record<string, unknown> }[];
   /** Everything that is stored, to prove that a refusal changed nothing. */
@@ -92,13 +102,20 @@ export async function aStore(env: Record<string, string> = {}): Promise<TestStor
   );
   const running = await start(config, { clock: () => clock.now, log });
 
-  const newPerson: TestStore["newPerson"] = async (role, { clientId, expiresAt } = {}) => {
+  const newPerson: TestStore["newPerson"] = async (role, { clientId, expiresAt, quota = PLENTY } = {}) => {
+    const now = clock.now;
     const record = await beside.transact(async (store) => {
-      const client =
-        clientId ??
-        (await createClient(store, { name: `client of a ${role}`, plan: "business" }, clock.now)).id;
-      const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
-      return createKey(store, { clientId: client, role, expiresAt }, bytes, clock.now);
+      const run = async (operation: string, input: unknown) => {
+        const random = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+        const caller = { clientId: 0, keyId: 0, role: "admin" } as const;
+        return (await perform(store, { operation, caller, input, now, random }, rulesOf(config)))
+          .body as MadeKey;
+      };
+      const client = { name: `client of a ${role}`, plan: "enterprise", ...quota };
+      const owner = clientId ?? (await run("admin.clients.create", { body: client })).id;
+      const made = await run("admin.keys.create", { clientId: owner, body: { role } });
+      if (expiresAt !== undefined) await store.expireKey(made.id, expiresAt);
+      return made;
     });
     return person(running.url, record);
   };

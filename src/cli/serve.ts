@@ -1,10 +1,11 @@
 import { existsSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { Command } from "commander";
-import type { Config } from "../config.ts";
-import { createKey, operator } from "../core/clients.ts";
+import { type Config, rulesOf } from "../config.ts";
+import { operator } from "../core/clients.ts";
 import { loadDemo } from "../core/demo.ts";
 import { KEY_BYTES } from "../core/key-format.ts";
+import { perform } from "../core/perform.ts";
 import { openLog } from "../http/log.ts";
 import { type Running, start } from "../main.ts";
 import { CannotListen } from "./say.ts";
@@ -40,19 +41,25 @@ export function serveCommand(): Command {
 /** Tables, the first admin key and the demo catalogue: what a first start needs. Gives the key if one was made. */
 async function prepare(config: Config, isDemo: boolean): Promise<string | undefined> {
   const { reads, transact, close } = openDatabase(config, Date.now());
+  const rules = rulesOf(config);
+  const now = Date.now();
   try {
-    const now = Date.now();
-    let key: string | undefined;
-    if ((await reads.keys(null)).length === 0) {
-      const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
-      ({ key } = await transact((store) =>
-        createKey(store, { role: "admin", name: "first admin key" }, bytes, now),
-      ));
-    }
-    if (isDemo && (await reads.isEmpty())) {
-      await transact(async (store) => loadDemo(store, (await operator(store, now)).id, config, now));
-    }
-    return key;
+    const isFirst = (await reads.keys(null)).length === 0;
+    return await transact(async (store) => {
+      const { id: clientId } = await operator(store, now);
+      if (isDemo && (await store.isEmpty())) await loadDemo(store, clientId, rules, now);
+      if (!isFirst) return undefined;
+      const random = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+      const input = { clientId, body: { role: "admin", name: "first admin key" } };
+      const command = {
+        operation: "admin.keys.create",
+        caller: { clientId, keyId: 0, role: "admin" as const },
+        input,
+        now,
+        random,
+      };
+      return ((await perform(store, command, rules)).body as { key: string }).key;
+    });
   } finally {
     close();
   }

@@ -1,9 +1,10 @@
 import { Command } from "commander";
+import { rulesOf } from "../config.ts";
 import { openapi } from "../contract/openapi.ts";
-import { operator, Refused } from "../core/clients.ts";
+import { operator } from "../core/clients.ts";
 import { loadDemo } from "../core/demo.ts";
 import { diagnoseFile } from "../store/sqlite/doctor.ts";
-import { DAMAGE_EXIT, Exit, print } from "./say.ts";
+import { DAMAGE_EXIT, Exit, print, Refused } from "./say.ts";
 import { configOf, requireDatabase, withDatabase, withSettings } from "./settings.ts";
 
 /** `petstore migrate`: the tables brought up to date. */
@@ -37,7 +38,7 @@ export function demoCommand(): Command {
           throw new Refused("The store already has a catalogue; nothing was changed.");
         const now = Date.now();
         const loaded = await transact(async (store) =>
-          loadDemo(store, (await operator(store, now)).id, config, now),
+          loadDemo(store, (await operator(store, now)).id, rulesOf(config), now),
         );
         print(
           options.json === true,

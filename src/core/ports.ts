@@ -327,10 +327,10 @@ export interface Admission {
 
 /** Who may ask how much; each function is one atomic step. */
 export interface Limits {
-  /** One request of a key: its ban, then both windows of its client. */
-  admit(key: LimitedKey, now: number): Awaitable<Admission>;
+  /** One request of a key: its ban, then both windows of its client; a free one only looks. */
+  admit(key: LimitedKey, now: number, isFree: boolean): Awaitable<Admission>;
   /** One request without a valid key, counted against its network address. */
-  admitAddress(address: string, now: number): Awaitable<Admission>;
+  admitAddress(address: string, now: number, isFree: boolean): Awaitable<Admission>;
   /** One question about the limits, which has a bucket of its own; how all stands, counting nothing else. */
   ask(key: LimitedKey, now: number): Awaitable<{ readonly standing: Standing; readonly isTooOften: boolean }>;
 }

@@ -4,8 +4,11 @@ import { BlockList, isIP } from "node:net";
 export type TrustedProxies = number | readonly string[];
 
 /** The network address that a request without a valid key is counted against. */
-export function addressReader(trusted: TrustedProxies): (peer: string, forwardedFor: string | null) => string {
-  const isTrusted = typeof trusted === "number" ? (_address: string, hop: number) => hop < trusted : inNetworks(trusted);
+export function addressReader(
+  trusted: TrustedProxies,
+): (peer: string, forwardedFor: string | null) => string {
+  const isTrusted =
+    typeof trusted === "number" ? (_address: string, hop: number) => hop < trusted : inNetworks(trusted);
   return (peer, forwardedFor) => {
     let address = plain(peer);
     if (forwardedFor === null) return grouped(address);
@@ -50,7 +53,9 @@ function grouped(address: string): string {
   const [head = "", tail = ""] = address.split("%")[0]?.split("::") ?? [];
   const front = head.split(":").filter(Boolean);
   const back = tail.split(":").filter(Boolean);
-  const zeros = address.includes("::") ? new Array(Math.max(0, 8 - front.length - back.length)).fill("0") : [];
+  const zeros = address.includes("::")
+    ? new Array(Math.max(0, 8 - front.length - back.length)).fill("0")
+    : [];
   const parts = [...front, ...zeros, ...back].slice(0, 4);
   return `${parts.map((part) => Number.parseInt(part, 16).toString(16)).join(":")}::/64`;
 }

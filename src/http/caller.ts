@@ -42,7 +42,16 @@ export function callers({ store, introduce, keyWasUsed }: CallerOptions): Caller
     if (refused) return refused;
     introduce(known);
     const { id: keyId, clientId, role, perMinute, perDay, bannedUntil, expiresAt } = known;
-    const caller: Remembered = { keyId, clientId, role, perMinute, perDay, bannedUntil, expiresAt, usedAt: 0 };
+    const caller: Remembered = {
+      keyId,
+      clientId,
+      role,
+      perMinute,
+      perDay,
+      bannedUntil,
+      expiresAt,
+      usedAt: 0,
+    };
     // What was read while everything was forgotten may be old already.
     if (rememberedThen === remembered) {
       if (remembered.size >= REMEMBERED_KEYS) remembered = new Map();
@@ -73,7 +82,10 @@ export function callers({ store, introduce, keyWasUsed }: CallerOptions): Caller
 }
 
 // Made once: a refusal costs no stack trace.
-const unknownKey = new Failure("invalid_api_key", "The API key is unknown. Check that it is whole and of this server.");
+const unknownKey = new Failure(
+  "invalid_api_key",
+  "The API key is unknown. Check that it is whole and of this server.",
+);
 const mistypedKey = new Failure(
   "invalid_api_key",
   "The API key is mistyped: its format or checksum is wrong. Copy it again, whole.",
@@ -87,7 +99,10 @@ const keyInUrl = new Failure(
   "An API key must not be in the URL, where logs keep it. Send it as X-API-Key, and revoke this one.",
 );
 const twoKeys = new Failure("invalid_api_key", "X-API-Key and Authorization carry different keys. Send one.");
-const keySentTwice = new Failure("invalid_api_key", "The API key was sent more than once. Send it in one header.");
+const keySentTwice = new Failure(
+  "invalid_api_key",
+  "The API key was sent more than once. Send it in one header.",
+);
 const otherScheme = new Failure(
   "invalid_api_key",
   "Authorization must be Bearer <API_KEY>; other schemes are not taken.",

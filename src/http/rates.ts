@@ -15,7 +15,11 @@ export function rateHeaders(state: LimitState, nowSeconds: number): Record<strin
 }
 
 /** 429: put together from pieces, because a refusal must cost less than an answer. */
-export function tooManyRequests({ minute, day }: LimitState, window: "minute" | "day", nowSeconds: number): Answer {
+export function tooManyRequests(
+  { minute, day }: LimitState,
+  window: "minute" | "day",
+  nowSeconds: number,
+): Answer {
   const isDay = window === "day";
   const { limit, resetAt } = isDay ? day : minute;
   const wait = Math.max(1, resetAt - nowSeconds);
@@ -24,7 +28,9 @@ export function tooManyRequests({ minute, day }: LimitState, window: "minute" | 
   return {
     status: 429,
     code,
-    headers: isDay ? { "retry-after": String(wait), "x-should-retry": "false" } : { "retry-after": String(wait) },
+    headers: isDay
+      ? { "retry-after": String(wait), "x-should-retry": "false" }
+      : { "retry-after": String(wait) },
     body: `{"code":"${code}","message":"All ${limit} requests of ${what} are spent. Wait ${wait} s; repeated requests before that lead to a ban.","status":429}`,
   };
 }

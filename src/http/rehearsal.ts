@@ -36,7 +36,8 @@ const plays: Readonly<Record<string, Play | undefined>> = {
   rate_limit: (scene) => spent(scene, "minute"),
   daily_quota: (scene) => spent(scene, "day"),
   ban: ({ now, bans }) => banned(now + (bans.minutes[0] as number) * 60_000, now),
-  unavailable: () => refusal(new Failure("unavailable", "The data store is not available. Repeat the request later.")),
+  unavailable: () =>
+    refusal(new Failure("unavailable", "The data store is not available. Repeat the request later.")),
   sunset: ({ endpoint, sunset }) => (endpoint.successor ? refusal(sunset()) : null),
   insufficient_stock: ({ endpoint }) =>
     STOCK_OPERATIONS.has(endpoint.id)

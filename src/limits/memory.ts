@@ -76,18 +76,18 @@ export function memoryLimits({ bans, anonymous, onBan, tell }: MemoryOptions): M
   };
 
   return {
-    admit(key, now) {
+    admit(key, now, isFree) {
       const seconds = Math.floor(now / 1000);
       const bannedUntil = banOf(key, now);
       let refusing: Refusing = null;
       const state = clients.with(key.clientId, (windows) => {
-        if (bannedUntil === null) refusing = count(windows, key, seconds);
+        if (bannedUntil === null && !isFree) refusing = count(windows, key, seconds);
         else roll(windows, seconds);
         return stateOf(windows, key, seconds);
       });
       if (bannedUntil !== null) return { state, refusing: "ban", bannedUntil };
       if (refusing !== null) refused(key, refusing, state, now);
-      else if (state.day.remaining === key.perDay - Math.ceil(key.perDay * WARN_AT))
+      else if (!isFree && state.day.remaining === key.perDay - Math.ceil(key.perDay * WARN_AT))
         tell(quotaWarning(key, state));
       return { state, refusing, bannedUntil: null };
     },
@@ -144,10 +144,10 @@ export function memoryLimits({ bans, anonymous, onBan, tell }: MemoryOptions): M
 }
 
 /** Addresses have windows but no conduct: an address never strikes. */
-function addressLimits(quota: Quota): (address: string, now: number) => Admission {
+function addressLimits(quota: Quota): (address: string, now: number, isFree: boolean) => Admission {
   const table = new WindowTable<string>();
   let today = 0;
-  return (address, now) => {
+  return (address, now, isFree) => {
     const seconds = Math.floor(now / 1000);
     const day = Math.floor(seconds / 86_400);
     if (day > today) {
@@ -157,7 +157,8 @@ function addressLimits(quota: Quota): (address: string, now: number) => Admissio
     const id = table.has(address) || table.size < ADDRESSES_IN_MEMORY ? address : "the rest";
     let refusing: Refusing = null;
     const state = table.with(id, (windows) => {
-      refusing = count(windows, quota, seconds);
+      if (isFree) roll(windows, seconds);
+      else refusing = count(windows, quota, seconds);
       return stateOf(windows, quota, seconds);
     });
     return { state, refusing, bannedUntil: null };
