@@ -50,6 +50,7 @@ export function clientCommands(): Command {
     });
   return new Command("clients")
     .description("Make and list clients.")
+    .addHelpText("after", "\nExample:\n  petstore clients create --name Shop --plan pro")
     .addCommand(withSettings(create, ["databaseUrl"]))
     .addCommand(withSettings(list, ["databaseUrl"]));
 }

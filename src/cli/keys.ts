@@ -69,6 +69,7 @@ export function keyCommands(): Command {
     });
   return new Command("keys")
     .description("Make, list and revoke API keys.")
+    .addHelpText("after", "\nExample:\n  petstore keys create --client 2 --role staff")
     .addCommand(withSettings(create, ["databaseUrl"]))
     .addCommand(withSettings(list, ["databaseUrl"]))
     .addCommand(withSettings(revoke, ["databaseUrl"]));
@@ -79,7 +80,7 @@ function shown({ id, clientId, role, name, lastFour, createdAt, expiresAt, revok
     id,
     clientId,
     role,
-    name,
+    name: name ?? undefined,
     key: `...${lastFour}`,
     createdAt: time(createdAt),
     expiresAt: time(expiresAt),
