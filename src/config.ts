@@ -117,7 +117,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     return [name, value];
   });
   const config = Object.fromEntries(values) as Config;
-  if (problems.length === 0 && config.petGetSunsetAt < config.petGetDeprecatedAt) {
+  if (config.petGetSunsetAt < config.petGetDeprecatedAt) {
     problems.push("PET_GET_SUNSET_AT must not be before PET_GET_DEPRECATED_AT");
   }
   if (problems.length > 0) throw new WrongSettings(problems);

@@ -1,15 +1,11 @@
-import { existsSync, readFileSync, writeFileSync, writeSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { writeSync } from "node:fs";
 import { Command } from "commander";
-import { type Config, rulesOf } from "../config.ts";
-import { operator } from "../core/clients.ts";
-import { loadDemo } from "../core/demo.ts";
-import { KEY_BYTES } from "../core/key-format.ts";
-import { perform } from "../core/perform.ts";
+import type { Config } from "../config.ts";
 import { openLog } from "../http/log.ts";
 import { type Running, start } from "../main.ts";
+import { firstKey, type KeyPlace, keyPlace, prepare } from "./first-start.ts";
 import { CannotListen } from "./say.ts";
-import { configOf, openDatabase, withSettings } from "./settings.ts";
+import { configOf, withSettings } from "./settings.ts";
 
 /** `petstore serve`: the server. */
 export function serveCommand(): Command {
@@ -22,10 +18,10 @@ export function serveCommand(): Command {
     )
     .action(async (options: { demo?: true }) => {
       const config = configOf(options);
-      const firstKey = await prepare(config, options.demo === true);
+      await prepare(config, options.demo === true);
       const log = openLog(config.logLevel, process.stdout.isTTY === true, toStandardOutput, Date.now);
       const running = await listening(config, () => start(config, { clock: Date.now, log }));
-      process.stderr.write(welcome(running.url, keyPlace(config, firstKey)));
+      process.stderr.write(welcome(running.url, keyPlace(config, await firstKey(config))));
       log.info("started", { url: running.url });
       process.on("unhandledRejection", (error) =>
         log.error("A fault that no request waits for.", { cause: String(error) }),
@@ -38,58 +34,12 @@ export function serveCommand(): Command {
   return withSettings(command);
 }
 
-/** Tables, the first admin key and the demo catalogue: what a first start needs. Gives the key if one was made. */
-async function prepare(config: Config, isDemo: boolean): Promise<string | undefined> {
-  const { reads, transact, close } = openDatabase(config, Date.now());
-  const rules = rulesOf(config);
-  const now = Date.now();
-  try {
-    const isFirst = (await reads.keys(null)).length === 0;
-    return await transact(async (store) => {
-      const { id: clientId } = await operator(store, now);
-      if (isDemo && (await store.isEmpty())) await loadDemo(store, clientId, rules, now);
-      if (!isFirst) return undefined;
-      const random = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
-      const input = { clientId, body: { role: "admin", name: "first admin key" } };
-      const command = {
-        operation: "admin.keys.create",
-        caller: { clientId, keyId: 0, role: "admin" as const },
-        input,
-        now,
-        random,
-      };
-      return ((await perform(store, command, rules)).body as { key: string }).key;
-    });
-  } finally {
-    close();
-  }
-}
-
-interface KeyPlace {
-  readonly line: string;
-  readonly curl: string;
-}
-
-/** Where the first admin key can be had: on the terminal this once, or in a file that only the owner reads. */
-function keyPlace(config: Config, key: string | undefined): KeyPlace {
-  const file = join(dirname(config.databaseUrl), "admin.key");
-  const shown = relative(process.cwd(), file);
-  if (key !== undefined && process.stderr.isTTY) return { line: `${key}  (shown this once)`, curl: key };
-  if (key !== undefined) writeFileSync(file, `${key}\n`, { mode: 0o600 });
-  if (existsSync(file) && readFileSync(file, "utf8").startsWith("ps_live_"))
-    return { line: `in ${shown}`, curl: `$(cat ${shown})` };
-  return {
-    line: "shown at the first start; for a new one: ./petstore keys create --role admin",
-    curl: "<API_KEY>",
-  };
-}
-
-function welcome(url: string, { line, curl }: KeyPlace): string {
+function welcome(url: string, { line, shell }: KeyPlace): string {
   return `
   Petstore is listening on ${url}
 
   admin key   ${line}
-  try it      curl -H "X-API-Key: ${curl}" ${url}/pets
+  try it      curl -H "X-API-Key: ${shell}" ${url}/pets
   docs        ${url}/docs
   document    ${url}/openapi.json
   stop        Ctrl-C

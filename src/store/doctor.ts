@@ -1,3 +1,4 @@
+import type { Awaitable } from "../core/ports.ts";
 import { type Db, sql } from "./statement.ts";
 
 /** Something in the store that its rules do not allow. */
@@ -72,6 +73,27 @@ const checks: readonly Check[] = [
     says: ({ id, petId }) => `order ${id} is open for pet ${petId}, which does not exist`,
   },
   {
+    name: "orders hold what they took",
+    find: sql<Row>`
+      select o.id, o.pet_id as "petId", o.quantity, coalesce(-m.total, 0) as taken
+      from orders o left join
+        (select order_id, pet_id, sum(change) as total from movements where order_id is not null group by order_id, pet_id) m
+        on m.order_id = o.id and m.pet_id = o.pet_id
+      where o.pet_id is not null and o.quantity <> coalesce(-m.total, 0) limit :limit`,
+    says: ({ id, petId, quantity, taken }) =>
+      `order ${id} is for ${quantity} of pet ${petId}, but took ${taken}`,
+  },
+  {
+    name: "what is no longer ordered came back",
+    find: sql<Row>`
+      select m.order_id as id, m.pet_id as "petId", sum(m.change) as total from movements m
+      where m.order_id is not null
+        and not exists (select 1 from orders o where o.id = m.order_id and o.pet_id = m.pet_id)
+      group by m.order_id, m.pet_id having sum(m.change) <> 0 limit :limit`,
+    says: ({ id, petId, total }) =>
+      `order ${id} no longer has pet ${petId}, but its movements add up to ${total}`,
+  },
+  {
     name: "orders are whole",
     find: sql<Row>`
       select id from orders where (complete = 1 and (pet_id is null or ship_date is null))
@@ -97,12 +119,31 @@ export async function diagnose(
   own: Readonly<Record<string, () => readonly string[]>>,
 ): Promise<Diagnosis> {
   const findings: Finding[] = [];
-  for (const [check, find] of Object.entries(own))
-    findings.push(...find().map((message) => ({ check, message })));
+  const tell = async (check: string, find: () => Awaitable<readonly string[]>) => {
+    try {
+      findings.push(...(await find()).map((message) => ({ check, message })));
+    } catch (error) {
+      // What cannot even be read is the worst of findings.
+      findings.push({ check, message: `cannot be looked at: ${reasonOf(error)}` });
+    }
+  };
+  for (const [check, find] of Object.entries(own)) await tell(check, find);
   for (const { name, find, says } of checks) {
-    const rows = await db.all(find, { limit: TOLD_OF_EACH });
-    findings.push(...rows.map((row) => ({ check: name, message: says(row) })));
+    await tell(name, async () => (await db.all(find, { limit: TOLD_OF_EACH })).map(says));
   }
   const checked = [...Object.keys(own), ...checks.map(({ name }) => name)];
-  return { checked, counts: (await db.get(counts, {})) ?? {}, findings };
+  return { checked, counts: await counted(db), findings };
+}
+
+async function counted(db: Db): Promise<Row> {
+  try {
+    return (await db.get(counts, {})) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { cause, message } = error as Error;
+  return cause instanceof Error ? cause.message : message;
 }

@@ -90,8 +90,10 @@ export const migrations: readonly Migration[] = [
       "create index orders_client on orders (client_id, complete, id)",
       "create index orders_pet on orders (pet_id, complete, id) where pet_id is not null",
       "create index orders_client_pet on orders (client_id, pet_id, complete, id) where pet_id is not null",
-      "create index orders_shipped on orders (ship_date, id) where ship_date is not null",
-      "create index orders_client_shipped on orders (client_id, ship_date, id) where ship_date is not null",
+      "create index orders_shipped on orders (complete, ship_date, id) where ship_date is not null",
+      "create index orders_client_shipped on orders (client_id, complete, ship_date, id) where ship_date is not null",
+      "create index orders_pet_shipped on orders (pet_id, complete, ship_date, id) where ship_date is not null",
+      "create index orders_client_pet_shipped on orders (client_id, pet_id, complete, ship_date, id) where ship_date is not null",
 
       `create table movements (
         id ${newId},

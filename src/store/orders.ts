@@ -64,16 +64,16 @@ export function orderWrites(db: Db): Pick<Writes, "placeOrder" | "addDraft" | "c
 
 function orderPage(query: OrderQuery) {
   const { clientId, petId, complete, shippedFrom, shippedBefore } = query;
+  const byShipDate = query.sort === "shipDate";
   const narrow = (where: Conditions) => {
     if (clientId !== undefined) where.add("client_id = ?", clientId);
     if (petId !== undefined) where.add("pet_id = ?", petId);
+    if (byShipDate) where.add("ship_date is not null");
     if (shippedFrom !== undefined) where.add("ship_date >= ?", shippedFrom);
     if (shippedBefore !== undefined) where.add("ship_date < ?", shippedBefore);
   };
   const each = (value: number) => (where: Conditions) => narrow(where.add("complete = ?", value));
-  const byShipDate = query.sort === "shipDate";
-  const isWholeTable =
-    complete === undefined && (byShipDate || (clientId === undefined && petId === undefined));
+  const isWholeTable = !byShipDate && complete === undefined && clientId === undefined && petId === undefined;
   const branches = isWholeTable ? [narrow] : (complete === undefined ? [0, 1] : [complete ? 1 : 0]).map(each);
   return page({
     ...query,

@@ -1,7 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
 import { everyEndpoint } from "../../src/contract/api.ts";
 import { isWrite, roles, successStatus } from "../../src/contract/route.ts";
-import { revokeKey } from "../../src/core/clients.ts";
 import { hashOf, KEY_BYTES, keyFrom } from "../../src/core/key-format.ts";
 import { NOON, type Person } from "../harness.ts";
 import { aCall, each, refused, refusedCalls, theStore } from "./calls.ts";
@@ -17,7 +16,7 @@ beforeAll(async () => {
   revoked = await store.newPerson("admin");
   expired = await store.newPerson("admin", { expiresAt: NOON });
   suspended = await store.newPerson("admin");
-  await store.beside.transact((writes) => revokeKey(writes, revoked.keyId, NOON));
+  await store.beside.transact((writes) => revoke(writes, revoked.keyId));
   store.beside.db.exec(`update clients set suspended_at = ${NOON} where id = ${suspended.clientId}`);
 });
 
@@ -144,7 +143,7 @@ test("a mistyped key is refused without a look-up, even if somebody stored it", 
 test("a key that was let in is refused within a second of its revocation", async () => {
   const person = await store.newPerson("customer");
   expect((await person.get("/pets")).status).toBe(200);
-  await store.beside.transact((writes) => revokeKey(writes, person.keyId, store.clock.now));
+  await store.beside.transact((writes) => revoke(writes, person.keyId));
   store.clock.now += 1000;
   expect((await person.get("/pets")).body.code).toBe("revoked_api_key");
 });

@@ -1,4 +1,5 @@
 import { type Diagnosis, diagnose } from "../doctor.ts";
+import { tryRollback } from "./batch.ts";
 import type { Connection } from "./connection.ts";
 
 /** All checks in one read transaction: a running server does not change the store under them. */
@@ -18,6 +19,6 @@ export async function diagnoseFile(db: Connection): Promise<Diagnosis> {
           ),
     });
   } finally {
-    db.exec("commit");
+    tryRollback(db);
   }
 }

@@ -1,0 +1,72 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { type Config, rulesOf } from "../config.ts";
+import { operator } from "../core/clients.ts";
+import { loadDemo } from "../core/demo.ts";
+import { KEY_BYTES } from "../core/key-format.ts";
+import { perform } from "../core/perform.ts";
+import { openDatabase } from "./settings.ts";
+
+/** What must be there before the server listens: the tables, and the demo catalogue if it is wanted. */
+export async function prepare(config: Config, isDemo: boolean): Promise<void> {
+  const now = Date.now();
+  const { transact, close } = openDatabase(config, now);
+  try {
+    await transact(async (store) => {
+      const { id } = await operator(store, now);
+      if (isDemo && (await store.isEmpty())) await loadDemo(store, id, rulesOf(config), now);
+    });
+  } finally {
+    close();
+  }
+}
+
+/** The first admin key, made once the server listens, so that nobody misses it; `undefined` if there are keys already. */
+export async function firstKey(config: Config): Promise<string | undefined> {
+  const now = Date.now();
+  const { transact, close } = openDatabase(config, now);
+  try {
+    return await transact(async (store) => {
+      if ((await store.keys(null)).length > 0) return undefined;
+      const { id: clientId } = await operator(store, now);
+      const random = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+      const caller = { clientId, keyId: 0, role: "admin" } as const;
+      const input = { clientId, body: { role: "admin", name: "first admin key" } };
+      const command = { operation: "admin.keys.create", caller, input, now, random };
+      return ((await perform(store, command, rulesOf(config))).body as { key: string }).key;
+    });
+  } finally {
+    close();
+  }
+}
+
+export interface KeyPlace {
+  readonly line: string;
+  /** How a shell gets at it. */
+  readonly shell: string;
+}
+
+/** Where the first admin key can be had: on the terminal this once, or in a file that only the owner reads. */
+export function keyPlace(config: Config, key: string | undefined): KeyPlace {
+  const file = join(dirname(config.databaseUrl), "admin.key");
+  const shown = relative(process.cwd(), file);
+  if (key !== undefined && process.stderr.isTTY) return { line: `${key}  (shown this once)`, shell: key };
+  if (key !== undefined) writeSecret(file, `${key}\n`);
+  if (existsSync(file) && readFileSync(file, "utf8").startsWith("ps_live_")) {
+    return { line: `in ${shown}`, shell: `$(cat ${quoted(shown)})` };
+  }
+  return {
+    line: "shown at the first start; for a new one: ./petstore keys create --role admin",
+    shell: "<API_KEY>",
+  };
+}
+
+/** A new file, because the mode of an old one would stay as it was. */
+function writeSecret(file: string, text: string): void {
+  rmSync(file, { force: true });
+  writeFileSync(file, text, { mode: 0o600, flag: "wx" });
+}
+
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,113 @@
+import { afterAll, expect, test } from "bun:test";
+import { existsSync, symlinkSync } from "node:fs";
+import { aFolder, PETSTORE, petstore, run } from "./command.ts";
+
+const folder = aFolder();
+afterAll(() => folder[Symbol.dispose]());
+const inFolder = { in: folder.path };
+
+/** Every command, groups included, as the help itself lists them. */
+const commands = [
+  [],
+  ["serve"],
+  ["migrate"],
+  ["demo"],
+  ["clients"],
+  ["clients", "create"],
+  ["clients", "list"],
+  ["keys"],
+  ["keys", "create"],
+  ["keys", "list"],
+  ["keys", "revoke"],
+  ["doctor"],
+  ["openapi"],
+];
+
+test.each(commands.map((words) => [["petstore", ...words].join(" "), words] as const))(
+  "%s --help explains itself with an example",
+  async (_, words) => {
+    const { code, stdout, stderr } = await petstore([...words, "--help"], inFolder);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^Usage: petstore/);
+    expect(stdout).toMatch(/^Examples?:\n {2}\S*petstore|^Examples?:\n {2}PORT=/m);
+  },
+);
+
+test("the list above is whole: every command that the help names is in it", async () => {
+  const named = async (words: readonly string[]) => {
+    const { stdout } = await petstore([...words, "--help"], inFolder);
+    const list = stdout.split(/^Commands:$/m)[1]?.split("\n\n")[0] ?? "";
+    return [...list.matchAll(/^ {2}([a-z]+)/gm)]
+      .map(([, name]) => name as string)
+      .filter((name) => name !== "help");
+  };
+  for (const words of [[], ["clients"], ["keys"]]) {
+    const known = commands.filter(
+      (each) => each.length === words.length + 1 && words.every((w, at) => each[at] === w),
+    );
+    expect(await named(words)).toEqual(known.map((each) => each.at(-1) as string));
+  }
+});
+
+test("serve --help names every setting with its variable and default", async () => {
+  const { stdout } = await petstore(["serve", "--help"], inFolder);
+  const text = stdout.replace(/\s+/g, " ");
+  for (const [flag, variable, standard] of [
+    ["--database-url", "DATABASE_URL", "./data/petstore.db"],
+    ["--host", "HOST", "127.0.0.1"],
+    ["--port", "PORT", "8080"],
+    ["--log-level", "LOG_LEVEL", "info"],
+    ["--new-pet-stock", "NEW_PET_STOCK", "1"],
+    ["--pet-get-sunset-at", "PET_GET_SUNSET_AT", "2027-11-30T23:59:59Z"],
+  ]) {
+    expect(text).toContain(`${flag} <value>`);
+    expect(text).toContain(`(${variable}, default ${standard})`);
+  }
+});
+
+test.each([
+  [["serv"], "serve"],
+  [["docter"], "doctor"],
+  [["keys", "creat"], "create"],
+  [["clients", "lst"], "list"],
+  [["serve", "--prot", "1"], "--port"],
+  [["keys", "create", "--clinet", "1"], "--client"],
+  [["doctor", "--jsn"], "--json"],
+] as const)("%j is met with a suggestion", async (words, meant) => {
+  const { code, stdout, stderr } = await petstore(words, inFolder);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toContain(`(Did you mean ${meant}?)`);
+  expect(stderr).not.toMatch(/\n\s+at /);
+});
+
+test.each([
+  [["nonsense"]],
+  [["serve", "--nonsense"]],
+  [["serve", "extra"]],
+  [["clients", "create"]],
+  [["clients", "create", "--name", "Shop", "--plan", "gold"]],
+  [["clients", "create", "--name", "Shop", "--plan", "enterprise", "--per-minute", "lots", "--per-day", "1"]],
+  [["keys", "create", "--role", "king"]],
+  [["keys", "create", "--client", "0"]],
+  [["keys", "create", "--expires-in-days", "1.5"]],
+  [["keys", "revoke"]],
+  [["keys", "revoke", "seven"]],
+])("%j is wrong usage: exit code 2, one plain message, and no database", async (words) => {
+  const { code, stdout, stderr } = await petstore(words, inFolder);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toMatch(/^error: /);
+  expect(stderr).not.toMatch(/\n\s+at /);
+  expect(existsSync(folder.file("data"))).toBe(false);
+});
+
+test("--version prints the version and nothing else", async () => {
+  const { code, stdout } = await petstore(["--version"], inFolder);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "1.0.0\n" });
+});
+
+test("the command works through a link and from any folder", async () => {
+  symlinkSync(PETSTORE, folder.file("link"));
+  const { code, stdout } = await run([folder.file("link"), "openapi"], { in: "/" });
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout).paths).toBeObject();
+});

@@ -1,0 +1,191 @@
+import { beforeAll, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { adminKey, aFolder, eventually, type Folder, type Served, serving } from "../cli/command.ts";
+import { needed } from "../tools.ts";
+
+// How the order of things is judged. strace writes one line when a system call of any thread starts and, if
+// something else happened meanwhile, another when it returns; so the order of lines is the order of events.
+// A commit is a run of writes to the -wal file. It counts as safe only when an fsync or fdatasync of that
+// file, begun after the last of these writes, has RETURNED 0. A 201 counts as sent when the call that carries
+// its first bytes to a socket BEGINS. One client sends one order at a time, so between two 201s there must be
+// at least one write to the -wal file, and none that is not safe yet. With `synchronous` at NORMAL or OFF, or
+// with an answer before its commit, no sync stands there: the two controls below are such servers.
+
+const ORDERS = 40;
+const AT_ONCE = 200;
+const SLOW_SYNC_MS = 200;
+const TIME_LIMIT_MS = 30_000;
+
+beforeAll(() => needed("strace"), 120_000);
+
+test(
+  "no 201 leaves before its commit is synced to disk",
+  async () => {
+    using folder = aFolder();
+    await using server = await serving({ database: folder.database, under: tracer(folder) });
+    const headers = { "x-api-key": adminKey(folder), "content-type": "application/json" };
+    for (let order = 0; order < ORDERS; order++) expect(await post(server, headers)).toBe(201);
+    expect(await server.end("SIGTERM")).toBe(0);
+    expect(await verdict(folder)).toEqual({ answers: ORDERS, early: [] });
+  },
+  TIME_LIMIT_MS,
+);
+
+test(
+  "orders that come together share their syncs, and each is still answered after one",
+  async () => {
+    using folder = aFolder();
+    await using server = await serving({ database: folder.database, under: tracer(folder) });
+    const headers = { "x-api-key": adminKey(folder), "content-type": "application/json" };
+    const rounds = 3;
+    for (let round = 0; round < rounds; round++) {
+      const statuses = await Promise.all(Array.from({ length: AT_ONCE }, () => post(server, headers)));
+      expect(new Set(statuses)).toEqual(new Set([201]));
+    }
+    expect(await server.end("SIGTERM")).toBe(0);
+    const happened = await trace(folder);
+    const first = happened.findIndex(({ kind }) => kind === "answer");
+    const last = happened.findLastIndex(({ kind }) => kind === "answer");
+    const before = happened.slice(0, first).filter(({ kind }) => kind === "synced");
+    const syncs = happened.slice(first, last).filter(({ kind }) => kind === "synced").length + 1;
+    expect(before.length).toBeGreaterThan(0);
+    expect(syncs).toBeLessThan((rounds * AT_ONCE) / 4);
+    expect(syncs).toBeGreaterThanOrEqual(rounds);
+  },
+  TIME_LIMIT_MS,
+);
+
+test(
+  "on a slow disk the write waits for its sync, and no read waits with it",
+  async () => {
+    using folder = aFolder();
+    const slowly = ["-e", `inject=fsync,fdatasync:delay_enter=${SLOW_SYNC_MS * 1000}`];
+    const under = [...tracer(folder), ...slowly];
+    await using server = await serving({ database: folder.database, under });
+    const headers = { "x-api-key": adminKey(folder), "content-type": "application/json" };
+    for (let round = 0; round < 3; round++) {
+      const started = performance.now();
+      let readsBefore = 0;
+      let isWritten = false;
+      const writing = post(server, headers).then((status) => {
+        isWritten = true;
+        return status;
+      });
+      while (!isWritten && readsBefore < 10) {
+        expect((await fetch(`${server.url}/store/orders`, { headers })).status).toBe(200);
+        if (!isWritten) readsBefore += 1;
+      }
+      expect(await writing).toBe(201);
+      expect(performance.now() - started).toBeGreaterThan(SLOW_SYNC_MS);
+      expect(readsBefore).toBe(10);
+    }
+    expect(await server.end("SIGTERM")).toBe(0);
+  },
+  TIME_LIMIT_MS,
+);
+
+test.each([
+  ["commits without a sync", "normal", false],
+  ["answers before it commits", "full", true],
+])(
+  "the judge sees through a server that %s",
+  async (_, synchronous, answersFirst) => {
+    using folder = aFolder();
+    const file = folder.file("control.ts");
+    writeFileSync(file, control(folder.file("petstore.db"), synchronous, answersFirst));
+    const command = [process.execPath, "--no-install", file];
+    await using server = await serving({ database: "", command, under: tracer(folder) });
+    for (let order = 0; order < 5; order++) expect(await post(server, {})).toBe(201);
+    await server.end("SIGKILL");
+    const { answers, early } = await verdict(folder);
+    expect(answers).toBe(5);
+    expect(early.length).toBeGreaterThanOrEqual(4);
+  },
+  TIME_LIMIT_MS,
+);
+
+/** The tracer is a process beside the traced one (-D), so that signals reach the server itself. */
+function tracer(folder: Folder): string[] {
+  const calls = "trace=fsync,fdatasync,write,pwrite64,writev,pwritev,sendto,sendmsg";
+  return ["strace", "-D", "-f", "--seccomp-bpf", "-yy", "-s", "16", "-e", calls, "-o", folder.file("trace")];
+}
+
+async function post({ url }: Served, headers: Record<string, string>): Promise<number> {
+  const response = await fetch(`${url}/store/orders`, { method: "POST", headers, body: "{}" });
+  await response.text();
+  return response.status;
+}
+
+interface Happening {
+  /** A write to the log, the start of its sync, its safe return, or the first bytes of a 201. */
+  readonly kind: "write" | "syncing" | "synced" | "answer";
+  readonly line: string;
+}
+
+/** What the trace tells of the log file and of answers, in the order that it happened. */
+async function trace(folder: Folder): Promise<Happening[]> {
+  const read = () => readFileSync(folder.file("trace"), "utf8");
+  await eventually(() => /\+\+\+ (exited|killed).*\n$/.test(read()), 5000);
+  const syncing = new Set<string>();
+  return read()
+    .split("\n")
+    .flatMap((line): Happening[] => {
+      const thread = line.split(" ", 1)[0] as string;
+      if (/ (pwrite64|write|pwritev|writev)\(\d+<[^>]*-wal>/.test(line)) return [{ kind: "write", line }];
+      if (/ (sendto|sendmsg|write|writev)\(\d+<(TCP|socket)[^"]*"HTTP\/1.1 201/.test(line))
+        return [{ kind: "answer", line }];
+      if (/ f(data)?sync\(\d+<[^>]*-wal>/.test(line)) {
+        if (!line.includes("<unfinished ...>"))
+          return / = 0$/.test(line)
+            ? [
+                { kind: "syncing", line },
+                { kind: "synced", line },
+              ]
+            : [];
+        syncing.add(thread);
+        return [{ kind: "syncing", line }];
+      }
+      if (/<\.\.\. f(data)?sync resumed>.* = 0$/.test(line) && syncing.delete(thread))
+        return [{ kind: "synced", line }];
+      return [];
+    });
+}
+
+/** How many 201s left, and which of them left while their commit was not there or not safe. */
+async function verdict(folder: Folder): Promise<{ answers: number; early: string[] }> {
+  const early: string[] = [];
+  let answers = 0;
+  let writes = 0;
+  let unsafe = false;
+  let syncCovers = false;
+  for (const { kind, line } of await trace(folder)) {
+    if (kind === "write") {
+      writes += 1;
+      unsafe = true;
+      syncCovers = false;
+    } else if (kind === "syncing") syncCovers = true;
+    else if (kind === "synced") unsafe = unsafe && !syncCovers;
+    else {
+      answers += 1;
+      if (writes === 0 || unsafe) early.push(line);
+      writes = 0;
+    }
+  }
+  return { answers, early };
+}
+
+/** A server with a mistake: the wrong pragma, or an answer that does not wait. */
+function control(database: string, synchronous: string, answersFirst: boolean): string {
+  return `
+    import { Database } from "bun:sqlite";
+    const db = new Database(${JSON.stringify(database)});
+    db.run("pragma journal_mode = wal");
+    db.run("pragma synchronous = ${synchronous}");
+    db.run("create table orders (id integer primary key)");
+    const place = () => void db.run("insert into orders default values");
+    const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch() {
+      if (${answersFirst}) setTimeout(place, 2000); else place();
+      return new Response("{}", { status: 201 });
+    } });
+    console.error("listening on http://127.0.0.1:" + server.port);`;
+}

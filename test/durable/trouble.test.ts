@@ -1,0 +1,84 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { adminKey, aFolder, eventually, petstore, run, serving } from "../cli/command.ts";
+import { aStore, type Reply } from "../harness.ts";
+
+const TIME_LIMIT_MS = 30_000;
+
+test(
+  "a disk without room is answered 503 while reads go on, and with room again the same request is done",
+  async () => {
+    using folder = aFolder();
+    // A limit on the size of files is a full disk for one process; the signal that comes with it is ignored.
+    const under = ["sh", "-c", 'trap "" XFSZ; exec "$@"', "sh"];
+    await using server = await serving({ database: folder.database, under });
+    const headers = { "x-api-key": adminKey(folder), "content-type": "application/json" };
+    const send = async (path: string, body?: unknown, key = "one") => {
+      const asked = {
+        method: "POST",
+        body: JSON.stringify(body),
+        headers: { ...headers, "idempotency-key": key },
+      };
+      const response = await fetch(server.url + path, body === undefined ? { headers } : asked);
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: (await response.json()) as Reply["body"],
+      };
+    };
+    const roomFor = (bytes: string) => run(["prlimit", `--pid=${server.pid}`, `--fsize=${bytes}:`]);
+
+    const category = await send("/categories", { name: "Dogs" }, "before");
+    expect(category.status).toBe(201);
+    expect(await roomFor("4096")).toMatchObject({ code: 0 });
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const refused = await send("/pets", { name: "Rex", categoryId: category.body.id });
+      expect(refused).toMatchObject({ status: 503, body: { code: "unavailable", status: 503 } });
+      expect(refused.headers.get("retry-after")).toMatch(/^\d+$/);
+      expect(refused.body.message).not.toMatch(/sqlite|disk|I\/O/i);
+    }
+    expect((await send("/categories")).body).toEqual([category.body]);
+    expect((await fetch(`${server.url}/livez`)).status).toBe(200);
+
+    expect(await roomFor("unlimited")).toMatchObject({ code: 0 });
+    const isDone = async () =>
+      (await send("/pets", { name: "Rex", categoryId: category.body.id })).status === 201;
+    expect(await eventually(isDone, 3000)).toBe(true);
+    expect((await send("/pets")).body).toHaveLength(1);
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+    expect(await server.end("SIGTERM")).toBe(0);
+    expect(server.stdout()).toMatch(/"level":"error".*SQLITE|"level":"error".*disk/);
+    expect((await petstore(["doctor"], { env: { DATABASE_URL: folder.database } })).code).toBe(0);
+  },
+  TIME_LIMIT_MS,
+);
+
+test("a write waits for another process that writes for a moment, and is done", async () => {
+  await using store = await aStore();
+  using other = new Database(store.config.databaseUrl);
+  other.run("begin immediate");
+  const writing = store.staff.post("/categories", { name: "Dogs" });
+  // Reads need no lock: they are answered while the write waits.
+  expect((await store.customer.get("/categories")).body).toEqual([]);
+  await Bun.sleep(100);
+  other.run("commit");
+  expect((await writing).status).toBe(201);
+});
+
+test(
+  "a write that another process locks out is answered 503 in time, and the next one is done",
+  async () => {
+    await using store = await aStore();
+    using other = new Database(store.config.databaseUrl);
+    other.run("begin immediate");
+    const started = performance.now();
+    const refused = await store.staff.post("/categories", { name: "Dogs" });
+    expect(refused.body).toMatchObject({ code: "unavailable", status: 503 });
+    expect(performance.now() - started).toBeLessThan(9000);
+    other.run("rollback");
+    expect((await store.staff.post("/categories", { name: "Cats" })).status).toBe(201);
+    expect((await store.customer.get("/categories")).body).toMatchObject([{ name: "Cats" }]);
+    expect(await store.findings()).toEqual([]);
+  },
+  TIME_LIMIT_MS,
+);

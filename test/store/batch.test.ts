@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { Failure, Unavailable } from "../../src/core/failure.ts";
+import type { Writes } from "../../src/core/ports.ts";
+import { commitTogether, type Outcome, unwrap } from "../../src/store/sqlite/batch.ts";
+import { type Connection, connect } from "../../src/store/sqlite/connection.ts";
+import { type EmbeddedStore, openStore } from "../../src/store/sqlite/store.ts";
+import { writes } from "../../src/store/store.ts";
+import { aFolder, type Folder } from "../cli/command.ts";
+
+let folder: Folder;
+let store: EmbeddedStore;
+let reader: Connection;
+beforeAll(() => {
+  folder = aFolder();
+  store = openStore(folder.database, 0);
+  reader = connect(folder.database, "read");
+});
+beforeEach(() => store.db.exec("delete from categories"));
+afterAll(() => {
+  reader.close();
+  store.close();
+  folder[Symbol.dispose]();
+});
+
+type Job = (into: Writes) => Promise<unknown>;
+
+const together = (...jobs: Job[]) => commitTogether(store.db, jobs, (job) => job(writes(store.db)));
+const add =
+  (name: string): Job =>
+  async (into) =>
+    (await into.addCategory({ name, description: null }, 0)).name;
+const addThenThrow =
+  (name: string, error: unknown): Job =>
+  async (into) => {
+    await add(name)(into);
+    throw error;
+  };
+const names = () => reader.rows("select name from categories order by id").map(({ name }) => name);
+const thrownBy = (outcome: Outcome<unknown> | undefined) => {
+  try {
+    unwrap(outcome as Outcome<unknown>);
+  } catch (error) {
+    return error as Error;
+  }
+  return undefined;
+};
+
+test("every write of a batch is there after its commit, and none before", async () => {
+  const seen: unknown[] = [];
+  const look: Job = async () => seen.push(...names());
+  const outcomes = await together(add("Dogs"), look, add("Cats"), look);
+  expect(outcomes[0]).toEqual({ done: "Dogs" });
+  expect(seen).toEqual([]);
+  expect(names()).toEqual(["Dogs", "Cats"]);
+});
+
+test("a write that is refused undoes itself alone", async () => {
+  const refusal = new Failure("insufficient_stock", "Too few.", [{ field: "quantity", message: "is 3" }]);
+  const outcomes = await together(add("Dogs"), addThenThrow("Ghosts", refusal), add("Cats"));
+  expect(names()).toEqual(["Dogs", "Cats"]);
+  const thrown = thrownBy(outcomes[1]) as Failure;
+  expect(thrown).toBeInstanceOf(Failure);
+  expect(thrown).not.toBeInstanceOf(Unavailable);
+  expect({ code: thrown.code, message: thrown.message, details: thrown.details }).toEqual({
+    code: "insufficient_stock",
+    message: "Too few.",
+    details: [{ field: "quantity", message: "is 3" }],
+  });
+});
+
+test("a write with a fault undoes itself alone and keeps its stack for the log", async () => {
+  const fault = new TypeError("a fault of ours");
+  const outcomes = await together(add("Dogs"), addThenThrow("Ghosts", fault), add("Cats"));
+  expect(names()).toEqual(["Dogs", "Cats"]);
+  const thrown = thrownBy(outcomes[1]);
+  expect(thrown).not.toBeInstanceOf(Failure);
+  expect(thrown?.message).toBe("a fault of ours");
+  expect(thrown?.stack).toBe(fault.stack as string);
+});
+
+test("a broken constraint undoes one write and is a fault, not trouble of the database", async () => {
+  const orphan: Job = async () =>
+    store.db.exec("insert into pets values (1,'x','x',99,'available',1,0,1,1,0)");
+  const outcomes = await together(add("Dogs"), orphan, add("Cats"));
+  expect(names()).toEqual(["Dogs", "Cats"]);
+  expect(thrownBy(outcomes[1])).not.toBeInstanceOf(Failure);
+});
+
+test("trouble of the database in one write fails the whole batch and keeps nothing of it", async () => {
+  const outcomes = await together(
+    add("Dogs"),
+    addThenThrow("Ghosts", new Unavailable(new Error("the disk is gone"))),
+    add("Cats"),
+  );
+  expect(names()).toEqual([]);
+  for (const outcome of outcomes) expect(thrownBy(outcome)).toBeInstanceOf(Unavailable);
+  expect(outcomes).toHaveLength(3);
+  expect(await together(add("Birds"))).toEqual([{ done: "Birds" }]);
+});
+
+test("a batch whose commit fails fails whole, and the next one is done", async () => {
+  const breaksAtCommit: Job = async () => {
+    store.db.exec("pragma defer_foreign_keys = on");
+    store.db.exec("insert into orders (client_id, complete, created_at) values (99, 0, 0)");
+  };
+  const outcomes = await together(add("Dogs"), breaksAtCommit, add("Cats"));
+  expect(names()).toEqual([]);
+  expect(outcomes).toHaveLength(3);
+  for (const outcome of outcomes) expect(thrownBy(outcome)?.message).toMatch(/FOREIGN KEY/);
+  expect(await together(add("Birds"))).toEqual([{ done: "Birds" }]);
+  expect(names()).toEqual(["Birds"]);
+});
+
+test("a full database is unavailable, not a fault; with room again it goes on", async () => {
+  const long = "x".repeat(2000);
+  const pages = Number(store.db.value("pragma page_count"));
+  store.db.exec(`pragma max_page_count = ${pages + 2}`);
+  const jobs = Array.from({ length: 40 }, () => add(long));
+  const outcomes = await together(add("Dogs"), ...jobs);
+  for (const outcome of outcomes) expect(thrownBy(outcome)).toBeInstanceOf(Unavailable);
+  expect(names()).toEqual([]);
+  store.db.exec("pragma max_page_count = 1000000");
+  expect((await together(add("Dogs"), ...jobs)).every((outcome) => "done" in outcome)).toBe(true);
+  expect(names()).toHaveLength(41);
+});
+
+test("what outcomes carry to another thread can be cloned", async () => {
+  const jobs = [
+    add("Dogs"),
+    addThenThrow("x", new Failure("order_complete", "No.")),
+    addThenThrow("y", "not even an Error"),
+  ];
+  const outcomes = await together(...jobs);
+  expect(structuredClone(outcomes)).toEqual(outcomes);
+  expect(thrownBy(outcomes[2])?.message).toBe("not even an Error");
+});

@@ -1,0 +1,84 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { Unavailable } from "../../src/core/failure.ts";
+import { connect } from "../../src/store/sqlite/connection.ts";
+import { openStore } from "../../src/store/sqlite/store.ts";
+import { sql } from "../../src/store/statement.ts";
+import { aFolder } from "../cli/command.ts";
+
+const addCategory = sql`insert into categories (name, name_key, created_at) values (:name, :name, 0)`;
+const countCategories = sql<{ count: number }>`select count(*) as count from categories`;
+
+test("a writer syncs each commit, keeps references and leaves checkpoints to us", () => {
+  using folder = aFolder();
+  const { db, close } = openStore(folder.database, 0);
+  const settings = {
+    journal_mode: "wal",
+    synchronous: 2,
+    foreign_keys: 1,
+    busy_timeout: 5000,
+    trusted_schema: 0,
+    wal_autocheckpoint: 0,
+    journal_size_limit: 64 * 1024 * 1024,
+  };
+  for (const [name, wanted] of Object.entries(settings))
+    expect(db.value(`pragma ${name}`), name).toBe(wanted);
+  close();
+});
+
+test("a reader cannot write", () => {
+  using folder = aFolder();
+  openStore(folder.database, 0).close();
+  const db = connect(folder.database, "read");
+  expect(db.value("pragma query_only")).toBe(1);
+  expect(db.value("pragma foreign_keys")).toBe(1);
+  expect(thrown(() => db.run(addCategory, { name: "Dogs" }))).toBeInstanceOf(Unavailable);
+  expect(db.get(countCategories, {})).toEqual({ count: 0 });
+  db.close();
+});
+
+test("a setting that the database does not keep refuses to open", () => {
+  // A database in memory has no write-ahead log.
+  expect(String(thrown(() => connect(":memory:", "write")))).toMatch(/keeps journal_mode at memory/);
+});
+
+test("a file that is not there or not a database is unavailable", () => {
+  using folder = aFolder();
+  expect(thrown(() => connect(folder.file("none.db"), "read"))).toBeInstanceOf(Unavailable);
+  writeFileSync(folder.file("text.db"), "This is a letter to my aunt, and not a database. ".repeat(100));
+  expect(thrown(() => openStore(folder.file("text.db"), 0))).toBeInstanceOf(Unavailable);
+  writeFileSync(folder.file("file"), "");
+  expect(thrown(() => openStore(folder.file("file/petstore.db"), 0))).toBeInstanceOf(Unavailable);
+});
+
+test("a writer that waits in vain for another's lock is unavailable, and goes on when it is gone", () => {
+  using folder = aFolder();
+  const { db, close } = openStore(folder.database, 0);
+  db.exec("pragma busy_timeout = 20");
+  using other = new Database(folder.database);
+  other.run("begin immediate");
+  expect(thrown(() => db.run(addCategory, { name: "Dogs" }))).toBeInstanceOf(Unavailable);
+  expect(db.get(countCategories, {})).toEqual({ count: 0 });
+  other.run("rollback");
+  db.run(addCategory, { name: "Dogs" });
+  expect(db.get(countCategories, {})).toEqual({ count: 1 });
+  close();
+});
+
+test("a mistake in a statement is a fault of ours and not trouble of the database", () => {
+  using folder = aFolder();
+  const { db, close } = openStore(folder.database, 0);
+  expect(thrown(() => db.exec("select nothing from nowhere"))).not.toBeInstanceOf(Unavailable);
+  expect(thrown(() => db.run(addCategory, { name: null }))).not.toBeInstanceOf(Unavailable);
+  close();
+});
+
+function thrown(work: () => unknown): unknown {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error("nothing was thrown");
+}

@@ -1,0 +1,288 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { closeSync, openSync, writeSync } from "node:fs";
+import type { OrderRecord, PetRecord, Writes } from "../../src/core/ports.ts";
+import type { Finding } from "../../src/store/doctor.ts";
+import { diagnoseFile } from "../../src/store/sqlite/doctor.ts";
+import { openStore } from "../../src/store/sqlite/store.ts";
+import { aFolder, type Folder, petstore } from "../cli/command.ts";
+
+const NOW = Date.parse("2026-11-15T12:00:00Z");
+
+/** Pets of the healthy store, by what became of them. */
+interface Healthy {
+  readonly open: PetRecord;
+  readonly sold: PetRecord;
+  readonly held: PetRecord;
+  readonly removed: PetRecord;
+  readonly order: OrderRecord;
+  readonly completed: OrderRecord;
+}
+
+test("the doctor finds nothing in a healthy store, and says what it looked at", async () => {
+  using folder = aFolder();
+  await healthy(folder);
+  const { findings, counts, checked } = await diagnosis(folder);
+  expect(findings).toEqual([]);
+  expect(counts).toEqual({ pets: 3, categories: 1, orders: 4, movements: 8, events: 0, clients: 1 });
+  expect(checked.length).toBeGreaterThanOrEqual(9);
+});
+
+test("the doctor finds nothing in an empty store", async () => {
+  using folder = aFolder();
+  expect((await diagnosis(folder)).findings).toEqual([]);
+});
+
+interface Damage {
+  readonly damage: string;
+  readonly sql: (healthy: Healthy) => string;
+  /** The check that finds it, whichever it is if none is named, and what it says. */
+  readonly check?: string;
+  readonly says: (healthy: Healthy) => string | RegExp;
+}
+
+const damages: Damage[] = [
+  {
+    damage: "stock that its movements do not explain",
+    sql: ({ open }) => `update pets set quantity = 4 where id = ${open.id}`,
+    check: "ledger equals stock",
+    says: ({ open }) => `pet ${open.id} has 4 in stock, but its movements add up to 3`,
+  },
+  {
+    damage: "a lost movement",
+    sql: ({ held }) => `delete from movements where pet_id = ${held.id}`,
+    check: "ledger equals stock",
+    says: ({ held }) => `pet ${held.id} has 2 in stock, but its movements add up to 0`,
+  },
+  {
+    damage: "a removed pet without its closing movement",
+    sql: ({ removed }) => `delete from movements where pet_id = ${removed.id} and reason = 'removed'`,
+    check: "removed pets leave nothing",
+    says: ({ removed }) => `pet ${removed.id} is gone, but its movements add up to 1`,
+  },
+  {
+    damage: "a movement with a wrong balance",
+    sql: ({ open }) => `update movements set balance = 77 where pet_id = ${open.id} and reason = 'created'`,
+    check: "balances follow the ledger",
+    says: ({ open }) =>
+      new RegExp(`^movement \\d+ of pet ${open.id} says a balance of 77, its ledger says 5$`),
+  },
+  {
+    damage: "a pet sold with stock left",
+    sql: ({ held }) => `update pets set status = 'sold' where id = ${held.id}`,
+    check: "status follows stock and orders",
+    says: ({ held }) => `pet ${held.id} is sold with 2 in stock and 0 open orders`,
+  },
+  {
+    damage: "a pet available with nothing in stock",
+    sql: ({ sold }) => `update pets set status = 'available' where id = ${sold.id}`,
+    check: "status follows stock and orders",
+    says: ({ sold }) => `pet ${sold.id} is available with 0 in stock and 0 open orders`,
+  },
+  {
+    damage: "a pet pending for no reason",
+    sql: ({ sold }) => `update pets set status = 'pending' where id = ${sold.id}`,
+    check: "status follows stock and orders",
+    says: ({ sold }) => `pet ${sold.id} is pending with 0 in stock and 0 open orders`,
+  },
+  {
+    damage: "a status that there is not",
+    sql: ({ held }) => `update pets set status = 'lost' where id = ${held.id}`,
+    check: "status follows stock and orders",
+    says: ({ held }) => `pet ${held.id} is lost with 2 in stock and 0 open orders`,
+  },
+  {
+    damage: "stock below zero",
+    sql: ({ held }) => `update pets set quantity = -1 where id = ${held.id}`,
+    check: "status follows stock and orders",
+    says: ({ held }) => `pet ${held.id} is pending with -1 in stock and 0 open orders`,
+  },
+  {
+    damage: "open orders below zero",
+    sql: ({ held }) => `update pets set open_orders = -1 where id = ${held.id}`,
+    check: "status follows stock and orders",
+    says: ({ held }) => `pet ${held.id} is pending with 2 in stock and -1 open orders`,
+  },
+  {
+    damage: "open orders that are miscounted",
+    sql: ({ open }) => `update pets set open_orders = 2 where id = ${open.id}`,
+    check: "open orders are counted",
+    says: ({ open }) => `pet ${open.id} counts 2 open orders, there are 1`,
+  },
+  {
+    damage: "an order that is lost",
+    sql: ({ order }) => `delete from orders where id = ${order.id}`,
+    check: "open orders are counted",
+    says: ({ open }) => `pet ${open.id} counts 1 open orders, there are 0`,
+  },
+  {
+    damage: "an open order of a pet that is gone",
+    sql: ({ order }) => `update orders set pet_id = 999 where id = ${order.id}`,
+    check: "open orders have their pet",
+    says: ({ order }) => `order ${order.id} is open for pet 999, which does not exist`,
+  },
+  {
+    damage: "a completed order without a ship date",
+    sql: ({ completed }) => `update orders set ship_date = null where id = ${completed.id}`,
+    check: "orders are whole",
+    says: ({ completed }) => `order ${completed.id} lacks its pet, quantity or ship date`,
+  },
+  {
+    damage: "a completed order without a pet",
+    sql: ({ completed }) => `update orders set pet_id = null where id = ${completed.id}`,
+    check: "orders are whole",
+    says: ({ completed }) => `order ${completed.id} lacks its pet, quantity or ship date`,
+  },
+  {
+    damage: "an order of no units",
+    sql: ({ order }) => `update orders set quantity = 0 where id = ${order.id}`,
+    check: "orders are whole",
+    says: ({ order }) => `order ${order.id} lacks its pet, quantity or ship date`,
+  },
+  {
+    damage: "an order without a quantity",
+    sql: ({ order }) => `update orders set quantity = null where id = ${order.id}`,
+    check: "orders are whole",
+    says: ({ order }) => `order ${order.id} lacks its pet, quantity or ship date`,
+  },
+  {
+    damage: "an order of another number of units than it took",
+    sql: ({ order }) => `update orders set quantity = 40 where id = ${order.id}`,
+    says: ({ order }) => new RegExp(`order ${order.id}\\b`),
+  },
+  {
+    damage: "a pet of a category that is gone",
+    sql: () => "delete from categories",
+    check: "references hold",
+    says: ({ open }) => `row ${open.id} of pets refers to a row of categories that does not exist`,
+  },
+  {
+    damage: "a client that is gone",
+    sql: () => "delete from clients",
+    check: "references hold",
+    says: ({ order }) => `row ${order.id} of orders refers to a row of clients that does not exist`,
+  },
+];
+
+test.each(damages)("the doctor finds $damage", async ({ sql, check, says }) => {
+  using folder = aFolder();
+  const records = await healthy(folder);
+  plant(folder, sql(records));
+  const { findings } = await diagnosis(folder);
+  const messages = findings
+    .filter((finding) => !check || finding.check === check)
+    .map(({ message }) => message);
+  const expected = says(records);
+  const isSaid = messages.some((said) =>
+    expected instanceof RegExp ? expected.test(said) : said === expected,
+  );
+  expect({ findings, isSaid }).toEqual({ findings, isSaid: true });
+});
+
+test("the doctor tells at most twenty findings of one kind", async () => {
+  using folder = aFolder();
+  const { transact, close } = openStore(folder.database, NOW);
+  await transact(async (store) => {
+    const { id: categoryId } = await store.addCategory({ name: "Fish", description: null }, NOW);
+    for (let pet = 0; pet < 50; pet++) await addPet(store, categoryId, 1);
+  });
+  close();
+  plant(folder, "update pets set quantity = 2");
+  expect((await diagnosis(folder)).findings).toHaveLength(20);
+});
+
+/** Where a page of rubbish does its harm: in an index, or in the rows themselves. */
+test.each([["pets_status_name"], ["movements_pet"], ["pets"], ["orders"], ["movements"]])(
+  "the doctor finds a broken page of %s, and says so with exit code 3",
+  async (name) => {
+    using folder = aFolder();
+    await healthy(folder);
+    spoilPage(folder, name);
+    const { code, stdout, stderr } = await petstore(["doctor", "--json"], {
+      env: { DATABASE_URL: folder.database },
+    });
+    expect({ code, stderr }).toEqual({ code: 3, stderr: "" });
+    const { findings } = JSON.parse(stdout) as { findings: Finding[] };
+    expect(findings.map(({ check }) => check)).toContain("the file is whole");
+  },
+);
+
+/** A store with a pet of each fate: an open order, a sale, a hold, a removal, and a draft beside them. */
+async function healthy(folder: Folder): Promise<Healthy> {
+  const { transact, close } = openStore(folder.database, NOW);
+  const records = await transact(async (store): Promise<Healthy> => {
+    const { id: categoryId } = await store.addCategory({ name: "Dogs", description: null }, NOW);
+    const { id: clientId } = await store.addClient(
+      { name: "Shop", plan: "pro", perMinute: 1, perDay: 1 },
+      NOW,
+    );
+    const [open, sold, removed] = [
+      await addPet(store, categoryId, 5),
+      await addPet(store, categoryId, 1),
+      await addPet(store, categoryId, 2),
+    ];
+    const held = await addPet(store, categoryId, 2, "pending");
+    const order = await place(store, clientId, open.id, 2, false);
+    const completed = await place(store, clientId, sold.id, 1, true);
+    await place(store, clientId, removed.id, 1, true);
+    const before = (await store.pet(removed.id)) as PetRecord;
+    if (!(await store.removePet(before, NOW))) throw new Error("the pet was not removed");
+    await store.addDraft({ clientId, quantity: null, shipDate: null }, NOW);
+    return { open, sold, held, removed, order, completed };
+  });
+  close();
+  return records;
+}
+
+async function addPet(
+  store: Writes,
+  categoryId: number,
+  quantity: number,
+  status: PetRecord["status"] = "available",
+): Promise<PetRecord> {
+  const pet = await store.addPet({ name: "Rex", categoryId, status, quantity, openOrders: 0 }, NOW);
+  return pet as PetRecord;
+}
+
+async function place(
+  store: Writes,
+  clientId: number,
+  petId: number,
+  quantity: number,
+  complete: boolean,
+): Promise<OrderRecord> {
+  const shipDate = complete ? NOW : null;
+  const placed = await store.placeOrder({ clientId, petId, quantity, shipDate, complete }, NOW);
+  return (placed as { order: OrderRecord }).order;
+}
+
+/** What no program of ours would do: with every check of the database off. */
+function plant(folder: Folder, sql: string): void {
+  using database = new Database(folder.database);
+  database.run("pragma foreign_keys = off");
+  database.run("pragma ignore_check_constraints = on");
+  expect(database.run(sql).changes).toBeGreaterThan(0);
+}
+
+/** Overwrites the first page of a table or index with rubbish. */
+function spoilPage({ database: path }: Folder, name: string): void {
+  const database = new Database(path);
+  database.run("pragma wal_checkpoint(truncate)");
+  const pageBytes = Number(database.query("pragma page_size").values()[0]?.[0]);
+  const page = Number(
+    database.query("select rootpage from sqlite_schema where name = ?").values(name)[0]?.[0],
+  );
+  database.close();
+  const file = openSync(path, "r+");
+  writeSync(file, Buffer.alloc(pageBytes, "rubbish "), 0, pageBytes, (page - 1) * pageBytes);
+  closeSync(file);
+}
+
+async function diagnosis(folder: Folder) {
+  const { db, close } = openStore(folder.database, NOW);
+  try {
+    return await diagnoseFile(db);
+  } finally {
+    close();
+  }
+}

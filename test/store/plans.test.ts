@@ -1,0 +1,172 @@
+import { afterAll, expect, test } from "bun:test";
+import type { CategoryQuery, OrderQuery, PetQuery, Reads } from "../../src/core/ports.ts";
+import { openStore } from "../../src/store/sqlite/store.ts";
+import type { Db, Statement } from "../../src/store/statement.ts";
+import { reads } from "../../src/store/store.ts";
+import { aFolder } from "../cli/command.ts";
+
+// A page may read only about as many rows as it shows. SQLite's plan tells: SEARCH walks a range of an index
+// that is already in the order of the page; SCAN of a table is harmless only in the order of its own key and
+// with nothing left out on the way; a TEMP B-TREE sorts, which is harmless only over rows that are counted
+// beforehand: the merged branches (each ends at the limit) and the pets of at most a hundred given ids.
+
+const folder = aFolder();
+const store = openStore(folder.database, 0);
+afterAll(() => {
+  store.close();
+  folder[Symbol.dispose]();
+});
+
+interface Explained {
+  readonly sql: string;
+  readonly plan: readonly string[];
+}
+
+/** The plans of the statements that a question to the store runs. */
+async function explained(ask: (reads: Reads) => unknown): Promise<Explained[]> {
+  const seen: Explained[] = [];
+  const note = ({ text }: Statement) => {
+    const plan = store.db.rows(`explain query plan ${text}`).map(({ detail }) => String(detail));
+    seen.push({ sql: text, plan });
+  };
+  const db: Db = {
+    get: (statement) => {
+      note(statement);
+      return null;
+    },
+    all: (statement) => {
+      note(statement);
+      return [];
+    },
+    run: note,
+  };
+  await ask(reads(db));
+  return seen;
+}
+
+const directions = [false, true];
+const anId = { key: 5, id: 5 };
+
+test("every list of pets and of stock walks an index, whatever the filter and the order", async () => {
+  const lists: PetQuery[] = [];
+  for (const descending of directions)
+    for (const statuses of [
+      undefined,
+      ["available"],
+      ["available", "sold"],
+      ["available", "pending", "sold"],
+    ] as const)
+      for (const categoryId of [undefined, 3])
+        for (const ids of [undefined, [1, 2, 3]])
+          for (const limit of [21])
+            for (const isNext of [false, true]) {
+              const all = { descending, statuses, categoryId, ids, limit };
+              const byName = {
+                ...all,
+                sort: "name",
+                after: isNext ? { key: "rex", id: 5 } : undefined,
+              } as const;
+              const byNumber = { ...all, after: isNext ? anId : undefined };
+              lists.push({ ...byNumber, sort: "id" });
+              lists.push(byName, { ...byName, namePrefix: "re" });
+              if (!ids && categoryId === undefined && !descending)
+                lists.push({ ...byNumber, sort: "quantity", maxQuantity: 3 });
+            }
+  expect(lists.length).toBeGreaterThan(100);
+  const found = [];
+  for (const query of lists) found.push(...(await faults(query, (asked) => asked.pets(query))));
+  expect(found).toEqual([]);
+});
+
+test("a list of a category's pets reads no pet of another category on its way", async () => {
+  const found = [];
+  for (const statuses of [undefined, ["available"]] as const)
+    for (const sort of ["id", "name"] as const)
+      for (const namePrefix of sort === "name" ? [undefined, "re"] : [undefined]) {
+        const query: PetQuery = { sort, descending: false, statuses, categoryId: 3, namePrefix, limit: 21 };
+        for (const { plan } of await explained((asked) => asked.pets(query)))
+          for (const line of plan.filter((each) => each.startsWith("SEARCH")))
+            if (!line.includes("category_id=?")) found.push(`${JSON.stringify(query)}: ${line}`);
+      }
+  expect(found).toEqual([]);
+});
+
+test("every list of categories walks an index", async () => {
+  for (const isNext of [false, true]) {
+    const byId: CategoryQuery = {
+      sort: "id",
+      descending: false,
+      limit: 21,
+      after: isNext ? anId : undefined,
+    };
+    const after = isNext ? { key: "do", id: 5 } : undefined;
+    expect(await faults(byId, (asked) => asked.categories(byId))).toEqual([]);
+    const byName: CategoryQuery = { sort: "name", descending: false, limit: 21, namePrefix: "do", after };
+    expect(await faults(byName, (asked) => asked.categories(byName))).toEqual([]);
+  }
+});
+
+test("every list of orders walks an index, whatever the filter and the order", async () => {
+  const found = [];
+  for (const descending of directions)
+    for (const clientId of [undefined, 1])
+      for (const petId of [undefined, 2])
+        for (const complete of [undefined, true, false])
+          for (const isNext of [false, true]) {
+            const after = isNext ? anId : undefined;
+            const byId: OrderQuery = { sort: "id", descending, clientId, petId, complete, limit: 21, after };
+            found.push(...(await faults(byId, (asked) => asked.orders(byId))));
+            for (const shipped of [
+              { shippedFrom: 1 },
+              { shippedBefore: 9 },
+              { shippedFrom: 1, shippedBefore: 9 },
+            ]) {
+              const byDate: OrderQuery = { ...byId, ...shipped, sort: "shipDate" };
+              found.push(...(await faults(byDate, (asked) => asked.orders(byDate))));
+            }
+          }
+  expect(found).toEqual([]);
+});
+
+test("the ledger of a pet walks an index", async () => {
+  for (const after of [undefined, anId]) {
+    const query = { petId: 7, descending: true, limit: 21, after };
+    expect(await faults(query, (asked) => asked.movements(query))).toEqual([]);
+  }
+});
+
+test("every look-up of one record goes straight to it", async () => {
+  const asks: ((asked: Reads) => unknown)[] = [
+    (asked) => asked.pet(1),
+    (asked) => asked.petWithCategory(1),
+    (asked) => asked.category(1),
+    (asked) => asked.order(1),
+    (asked) => asked.keyByHash("a"),
+    (asked) => asked.keptAnswer(1, "k", 0),
+    (asked) => asked.client(1),
+  ];
+  for (const ask of asks)
+    for (const { sql, plan } of await explained(ask)) {
+      const searches = plan.filter((line) => /^SEARCH \w+ USING .*(=\?)/.test(line));
+      expect({ sql, plan: searches }).toEqual({ sql, plan: [...plan] });
+    }
+});
+
+/** What is wrong with the plan of a list; nothing, if its page costs no more than its rows. */
+async function faults(query: object, ask: (asked: Reads) => unknown): Promise<string[]> {
+  const [statement, ...more] = await explained(ask);
+  expect(more).toEqual([]);
+  const { sql, plan } = statement as Explained;
+  return plan
+    .filter((line, index) => isFault(line, plan[index - 1] ?? "", sql))
+    .map((line) => `${JSON.stringify(query)}: ${line} in ${plan.join("; ")}`);
+}
+
+function isFault(line: string, before: string, sql: string): boolean {
+  // The branches of a merge end at the limit, so going through them or sorting them costs a page each.
+  const isBranch = (text: string) => /^SCAN (branch|merged)$/.test(text);
+  if (isBranch(line)) return false;
+  if (line.startsWith("SCAN")) return / where /.test(sql) || !/ order by id (asc|desc) limit/.test(sql);
+  if (line.startsWith("USE TEMP B-TREE")) return !isBranch(before) && !/ id in \(/.test(sql);
+  return false;
+}
