@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { readConfig, rulesOf } from "../src/config.ts";
+import { readConfig } from "../src/config.ts";
 import { KEY_BYTES } from "../src/core/key-format.ts";
 import { perform } from "../src/core/perform.ts";
+import { rulesOf } from "../src/core/rules.ts";
 import { openStore } from "../src/store/sqlite/store.ts";
 import { FIRST_CORE, load, type Measured, median } from "./load.ts";
 

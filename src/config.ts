@@ -1,6 +1,5 @@
+import { isIP } from "node:net";
 import { resolve } from "node:path";
-import type { Rules } from "./core/context.ts";
-import { isNetwork, type TrustedProxies } from "./http/address.ts";
 
 interface Setting<T> {
   readonly env: string;
@@ -124,20 +123,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   return config;
 }
 
-/** The settings that the rules of the store depend on. */
-export function rulesOf(config: Config): Rules {
-  const { newPetStock, banStrikes, banStrikeWindowSeconds, banGraceSeconds, banMinutes } = config;
-  return {
-    newPetStock,
-    bans: {
-      strikes: banStrikes,
-      strikeWindowSeconds: banStrikeWindowSeconds,
-      graceSeconds: banGraceSeconds,
-      minutes: banMinutes,
-    },
-  };
-}
-
 function setting<T>(
   env: string,
   fallback: string,
@@ -175,7 +160,7 @@ function integers(least: number, most: number): (text: string) => readonly numbe
   };
 }
 
-function proxies(text: string): TrustedProxies | Error {
+function proxies(text: string): number | readonly string[] | Error {
   const hops = integer(0, 100)(text);
   if (typeof hops === "number") return hops;
   const networks = text.split(",").map((each) => each.trim());
@@ -205,4 +190,12 @@ function origins(text: string): readonly string[] | Error {
   return all.every(isOrigin)
     ? all
     : new Error("must be origins such as https://shop.example, without a path");
+}
+
+/** Whether the text names a network such as 10.0.0.0/8, or one address. */
+function isNetwork(text: string): boolean {
+  const [address = "", bits, ...rest] = text.split("/");
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }

@@ -1,8 +1,9 @@
-import { type Config, rulesOf } from "./config.ts";
+import type { Config } from "./config.ts";
 import { openapi } from "./contract/openapi.ts";
 import type { Caller } from "./core/context.ts";
 import { ANSWERS_KEPT_MS } from "./core/perform.ts";
 import type { NewBanRecord } from "./core/ports.ts";
+import { rulesOf } from "./core/rules.ts";
 import { callers as knownCallers } from "./http/caller.ts";
 import { cors } from "./http/cors.ts";
 import type { Log } from "./http/log.ts";

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Config, readConfig, rulesOf } from "../src/config.ts";
+import { type Config, readConfig } from "../src/config.ts";
 import { everyEndpoint } from "../src/contract/api.ts";
 import { errors, errorsOf } from "../src/contract/errors.ts";
 import { type Endpoint, type Role, successStatus } from "../src/contract/route.ts";
@@ -9,6 +9,7 @@ import { ErrorBody } from "../src/contract/shapes.ts";
 import { KEY_BYTES } from "../src/core/key-format.ts";
 import { perform } from "../src/core/perform.ts";
 import type { Quota } from "../src/core/plans.ts";
+import { rulesOf } from "../src/core/rules.ts";
 import { openLog } from "../src/http/log.ts";
 import { start } from "../src/main.ts";
 import { diagnoseFile } from "../src/store/sqlite/doctor.ts";

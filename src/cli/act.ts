@@ -1,8 +1,8 @@
-import { rulesOf } from "../config.ts";
 import { everyEndpoint } from "../contract/api.ts";
 import { operator } from "../core/clients.ts";
 import { KEY_BYTES } from "../core/key-format.ts";
 import { perform } from "../core/perform.ts";
+import { rulesOf } from "../core/rules.ts";
 import { inputReader } from "../http/input.ts";
 import { configOf, withDatabase } from "./settings.ts";
 

@@ -51,7 +51,8 @@ export function banCommands(): Command {
       await act(options, "admin.bans.lift", { keyId });
       print(json === true, { keyId }, `The ban of key ${keyId} is lifted.`);
     });
-  const bans = new Command("bans").description("List, impose and lift bans.")
+  const bans = new Command("bans")
+    .description("List, impose and lift bans.")
     .addHelpText("after", "\nExample:\n  petstore bans lift 7");
   for (const each of [list, impose, lift]) bans.addCommand(withSettings(each, ["databaseUrl"]));
   return bans;
@@ -73,5 +74,6 @@ export function planCommands(): Command {
     });
   return new Command("plans")
     .description("List the plans; a client gets one by 'petstore clients'.")
-    .addHelpText("after", "\nExample:\n  petstore plans list").addCommand(list);
+    .addHelpText("after", "\nExample:\n  petstore plans list")
+    .addCommand(list);
 }

@@ -62,7 +62,8 @@ export function clientCommands(): Command {
       print(options.json === true, { id: clientId }, `Client ${clientId} is removed.`);
     });
   const all = [create, list, change, suspension("suspend", true), suspension("resume", false), remove];
-  const clients = new Command("clients").description("Make, list, change, suspend and remove clients.")
+  const clients = new Command("clients")
+    .description("Make, list, change, suspend and remove clients.")
     .addHelpText("after", "\nExample:\n  petstore clients create --name Shop --plan pro");
   for (const each of all) clients.addCommand(withSettings(each, ["databaseUrl"]));
   return clients;

@@ -1,10 +1,11 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { type Config, rulesOf } from "../config.ts";
+import type { Config } from "../config.ts";
 import { operator } from "../core/clients.ts";
 import { loadDemo } from "../core/demo.ts";
 import { KEY_BYTES } from "../core/key-format.ts";
 import { perform } from "../core/perform.ts";
+import { rulesOf } from "../core/rules.ts";
 import { openDatabase } from "./settings.ts";
 
 /** What must be there before the server listens: the tables, and the demo catalogue if it is wanted. */

@@ -72,7 +72,8 @@ export function keyCommands(): Command {
         print(json === true, key, sentence(key));
       },
     );
-  const keys = new Command("keys").description("Make, list, rotate and revoke API keys.")
+  const keys = new Command("keys")
+    .description("Make, list, rotate and revoke API keys.")
     .addHelpText("after", "\nExample:\n  petstore keys create --client 2 --role staff");
   for (const each of [create, list, rotate, revoke]) keys.addCommand(withSettings(each, ["databaseUrl"]));
   return keys;

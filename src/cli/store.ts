@@ -1,8 +1,8 @@
 import { Command } from "commander";
-import { rulesOf } from "../config.ts";
 import { openapi } from "../contract/openapi.ts";
 import { operator } from "../core/clients.ts";
 import { loadDemo } from "../core/demo.ts";
+import { rulesOf } from "../core/rules.ts";
 import { diagnoseFile } from "../store/sqlite/doctor.ts";
 import { DAMAGE_EXIT, Exit, print, Refused } from "./say.ts";
 import { configOf, requireDatabase, withDatabase, withSettings } from "./settings.ts";

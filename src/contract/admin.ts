@@ -77,7 +77,7 @@ export const admin = {
       location: "/admin/clients/{id}",
       kind: "plain",
       access: "changes",
-      errors: [],
+      errors: ["invalid_plan"],
       example: { body: { name: "Shop", plan: "pro" }, returns: shop },
     },
     get: {
@@ -100,7 +100,7 @@ export const admin = {
       returns: Client,
       kind: "plain",
       access: "changes",
-      errors: ["client_not_found"],
+      errors: ["client_not_found", "invalid_plan"],
       example: {
         body: { plan: "enterprise", perMinute: 5000, perDay: 2_000_000 },
         returns: { ...shop, plan: "enterprise", perMinute: 5000, perDay: 2_000_000 },

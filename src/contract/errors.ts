@@ -205,6 +205,11 @@ export const errors = {
     cause: "`petId` names no pet.",
     remedy: "Use the id of an existing pet.",
   },
+  invalid_plan: {
+    status: 422,
+    cause: "Enterprise needs both of its numbers; the other plans take none.",
+    remedy: "Send `perMinute` and `perDay` with `enterprise`, and only there.",
+  },
   idempotency_key_reused: {
     status: 422,
     cause: "The `Idempotency-Key` was used for another request within 24 hours.",

@@ -58,6 +58,8 @@ Lists are bare arrays with \`Link\` headers; failures are the \`Error\` object w
 const tags = [
   { name: "pets", description: "The animals of the store." },
   { name: "categories", description: "Kinds of animals." },
+  { name: "account", description: "The caller's own client: who it is, its limits, usage and keys." },
+  { name: "admin", description: "Clients, keys, bans, usage and the audit trail, for the operator." },
   { name: "store", description: "Pets with category and stock, orders, inventory." },
 ];
 

@@ -94,5 +94,5 @@ function quotaOf(plan: Plan, given: { perMinute?: number | undefined; perDay?: n
 
 function refuse(fields: readonly string[], message: string): never {
   const details = fields.map((field) => ({ field, message }));
-  fail("invalid_body", `The body has a problem: ${fields.join(" and ")} ${message}.`, details);
+  fail("invalid_plan", `The plan has a problem: ${fields.join(" and ")} ${message}.`, details);
 }

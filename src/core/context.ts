@@ -1,8 +1,9 @@
 import type { EventData, EventType } from "../contract/events.ts";
 import type { Api, Input, Output, Role, Route } from "../contract/route.ts";
-import type { BanRules, Conduct } from "./bans.ts";
+import type { Conduct } from "./bans.ts";
 import { fail } from "./failure.ts";
 import type { Reads, Writes } from "./ports.ts";
+import type { Rules } from "./rules.ts";
 import type { LimitState } from "./windows.ts";
 
 /** Who is calling, known from the key. */
@@ -10,12 +11,6 @@ export interface Caller {
   readonly clientId: number;
   readonly keyId: number;
   readonly role: Role;
-}
-
-/** The settings that the rules of the store depend on. */
-export interface Rules {
-  readonly newPetStock: number;
-  readonly bans: BanRules;
 }
 
 /** How a key stands with the limits. */

@@ -1,7 +1,8 @@
-import type { Caller, Result, Rules, WriteContext } from "./context.ts";
+import type { Caller, Result, WriteContext } from "./context.ts";
 import { fail } from "./failure.ts";
 import { operation } from "./operations.ts";
 import type { NewEvent, Writes } from "./ports.ts";
+import type { Rules } from "./rules.ts";
 
 /** How long a success is kept for a repeated idempotency key. */
 export const ANSWERS_KEPT_MS = 24 * 60 * 60 * 1000;

@@ -1,6 +1,6 @@
-import type { Rules } from "../../core/context.ts";
 import type { Command, Performed } from "../../core/perform.ts";
 import type { Writes } from "../../core/ports.ts";
+import type { Rules } from "../../core/rules.ts";
 import { writes } from "../store.ts";
 import { commitTogether } from "./batch.ts";
 import { type Connection, connect } from "./connection.ts";

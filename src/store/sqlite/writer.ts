@@ -1,6 +1,6 @@
-import type { Rules } from "../../core/context.ts";
 import { Failure, Unavailable } from "../../core/failure.ts";
 import type { Command, Performed } from "../../core/perform.ts";
+import type { Rules } from "../../core/rules.ts";
 import { type Outcome, unwrap } from "./batch.ts";
 
 /** Writes that may wait for the disk; more are refused before they would wait too long. */
