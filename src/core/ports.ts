@@ -136,6 +136,9 @@ export interface Limits {
   admit(key: LimitedKey, now: number, isFree: boolean): Awaitable<Admission>;
   /** One request without a valid key, counted against its network address. */
   admitAddress(address: string, now: number, isFree: boolean): Awaitable<Admission>;
-  /** One question about the limits, which has a bucket of its own; how all stands, counting nothing else. */
-  ask(key: LimitedKey, now: number): Awaitable<{ readonly standing: Standing; readonly isTooOften: boolean }>;
+  /** One question about the limits, which has a bucket of its own: how all stands, or how long to wait. */
+  ask(
+    key: LimitedKey,
+    now: number,
+  ): Awaitable<{ readonly standing: Standing; readonly waitSeconds: number | null }>;
 }

@@ -142,20 +142,24 @@ async function admitted(
   if (caller instanceof Failure) {
     const { state, refusing } = await house.limits.admitAddress(house.addressOf(request), now, isFree);
     exchange.state = state;
-    return refusing === "minute" || refusing === "day" ? tooManyRequests(state, refusing, seconds) : null;
+    return refusing === "minute" || refusing === "day"
+      ? tooManyRequests(state, refusing, seconds, spentByAddress)
+      : null;
   }
   exchange.caller = caller;
   if (isQuestion && !isFree) {
-    const { standing, isTooOften } = await house.limits.ask(caller, now);
+    const { standing, waitSeconds } = await house.limits.ask(caller, now);
     exchange.state = standing.state;
     exchange.standing = standing;
-    return isTooOften ? tooManyQuestions() : null;
+    return waitSeconds === null ? null : tooManyQuestions(waitSeconds);
   }
   const { state, refusing, bannedUntil } = await house.limits.admit(caller, now, isFree);
   exchange.state = state;
   if (refusing === null || isFree) return null;
   return refusing === "ban" ? banned(bannedUntil as number, now) : tooManyRequests(state, refusing, seconds);
 }
+
+const spentByAddress = "Send a valid API key, which is counted by itself";
 
 function begun(request: PathRequest, now: number): Exchange {
   const { url } = request;
@@ -198,10 +202,9 @@ function refuseRole({ route }: Prepared, { role }: KnownCaller): never {
   fail("forbidden", `${route.at} needs a key of the role ${route.role}; this key has the role ${role}.`);
 }
 
-function tooManyQuestions(): Answer {
-  const message =
-    "A key may ask for its limits 60 times a minute. Wait a minute; this costs none of your requests.";
-  return refusal(new Failure("rate_limit_exceeded", message, undefined, 60));
+function tooManyQuestions(waitSeconds: number): Answer {
+  const message = `A key may ask for its limits 60 times a minute. Wait ${waitSeconds} s; asking costs none of your requests.`;
+  return refusal(new Failure("rate_limit_exceeded", message, undefined, waitSeconds));
 }
 
 /** What the caller is told; what is behind it goes to the log. */

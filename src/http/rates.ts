@@ -19,6 +19,7 @@ export function tooManyRequests(
   { minute, day }: LimitState,
   window: "minute" | "day",
   nowSeconds: number,
+  advice = "Repeated requests before that lead to a ban",
 ): Answer {
   const isDay = window === "day";
   const { limit, resetAt } = isDay ? day : minute;
@@ -31,7 +32,7 @@ export function tooManyRequests(
     headers: isDay
       ? { "retry-after": String(wait), "x-should-retry": "false" }
       : { "retry-after": String(wait) },
-    body: `{"code":"${code}","message":"All ${limit} requests of ${what} are spent. Wait ${wait} s; repeated requests before that lead to a ban.","status":429}`,
+    body: `{"code":"${code}","message":"All ${limit} requests of ${what} are spent. Wait ${wait} s. ${advice}.","status":429}`,
   };
 }
 

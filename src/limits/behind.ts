@@ -47,7 +47,7 @@ export function writeBehind({ limits, usage, keep, onFault }: BehindOptions): Wr
     return Object.values(taken).every((rows) => rows.length === 0) ? null : taken;
   };
   const giveBack = (taken: Behind) => {
-    limits.giveBack({ windows: [...taken.windows], conduct: [...taken.conduct] });
+    limits.giveBack(taken);
     unkeptUsage = [...taken.usage, ...unkeptUsage];
     used = new Map([...taken.lastUsed.map(({ keyId, at }) => [keyId, at] as const), ...used]);
     events = [...taken.events, ...events].slice(-WAITING_EVENTS);
@@ -56,6 +56,7 @@ export function writeBehind({ limits, usage, keep, onFault }: BehindOptions): Wr
     for (let next = part(); next; next = part()) {
       try {
         await keep(next);
+        limits.areKept(next);
       } catch (error) {
         giveBack(next);
         onFault(error);

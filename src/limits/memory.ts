@@ -27,14 +27,17 @@ export interface MemoryLimits extends Limits {
   /** The database has the ban now. */
   banIsKept(keyId: number): void;
   takeChanged(most: number): Changed;
+  /** What was taken is written down. */
+  areKept(changed: Pick<Changed, "conduct">): void;
+  /** What was taken could not be written down. */
   giveBack(changed: Changed): void;
   /** Forgets everything if there is too much of it and all is written down; whether it did. */
   forgetIfFull(): boolean;
 }
 
 export interface Changed {
-  readonly windows: (Windows & { clientId: number })[];
-  readonly conduct: { keyId: number; conduct: Conduct }[];
+  readonly windows: readonly (Windows & { clientId: number })[];
+  readonly conduct: readonly { keyId: number; conduct: Conduct }[];
 }
 
 /** Limits in this process's memory: exact, because nothing else runs between the check and the count. */
@@ -43,6 +46,8 @@ export function memoryLimits({ bans, anonymous, onBan, tell }: MemoryOptions): M
   const questions = new WindowTable<number>();
   const conducts = new Map<number, Conduct>();
   const changedConducts = new Set<number>();
+  /** Taken to be written down, and not yet known to be. */
+  const conductsUnderWay = new Set<number>();
   /** Bans that were earned and are not yet in the database. */
   const freshBans = new Map<number, number>();
   const addresses = addressLimits(anonymous);
@@ -77,41 +82,41 @@ export function memoryLimits({ bans, anonymous, onBan, tell }: MemoryOptions): M
 
   return {
     admit(key, now, isFree) {
-      const seconds = Math.floor(now / 1000);
       const bannedUntil = banOf(key, now);
-      let refusing: Refusing = null;
-      const state = clients.with(key.clientId, (windows) => {
-        if (bannedUntil === null && !isFree) refusing = count(windows, key, seconds);
-        else roll(windows, seconds);
-        return stateOf(windows, key, seconds);
-      });
-      if (bannedUntil !== null) return { state, refusing: "ban", bannedUntil };
+      const seconds = Math.floor(now / 1000);
+      if (bannedUntil !== null) {
+        return {
+          state: clients.with(key.clientId, looked, key, seconds).state,
+          refusing: "ban",
+          bannedUntil,
+        };
+      }
+      const admission = clients.with(key.clientId, isFree ? looked : counted, key, seconds);
+      const { state, refusing } = admission;
       if (refusing !== null) refused(key, refusing, state, now);
       else if (!isFree && state.day.remaining === key.perDay - Math.ceil(key.perDay * WARN_AT))
         tell(quotaWarning(key, state));
-      return { state, refusing, bannedUntil: null };
+      return admission;
     },
 
     admitAddress: addresses,
 
     ask(key, now) {
       const seconds = Math.floor(now / 1000);
-      const isTooOften = questions.with(key.keyId, (windows) => count(windows, QUESTIONS, seconds)) !== null;
-      const state = clients.with(key.clientId, (windows) => {
-        roll(windows, seconds);
-        return stateOf(windows, key, seconds);
-      });
+      const asked = questions.with(key.keyId, counted, QUESTIONS, seconds);
+      const waitSeconds = asked.refusing === null ? null : asked.state.minute.resetAt - seconds;
+      const { state } = clients.with(key.clientId, looked, key, seconds);
       const standing: Standing = {
         state,
         conduct: conducts.get(key.keyId) ?? goodConduct,
         bannedUntil: banOf(key, now),
       };
-      return { standing, isTooOften };
+      return { standing, waitSeconds };
     },
 
     introduce({ id, clientId, windows, conduct }) {
       if (!clients.has(clientId) && windows) clients.load(clientId, windows);
-      if (changedConducts.has(id)) return;
+      if (changedConducts.has(id) || conductsUnderWay.has(id)) return;
       if (conduct) conducts.set(id, conduct);
       else conducts.delete(id);
     },
@@ -123,13 +128,23 @@ export function memoryLimits({ bans, anonymous, onBan, tell }: MemoryOptions): M
       const conduct = [...changedConducts]
         .slice(0, most)
         .map((keyId) => ({ keyId, conduct: conducts.get(keyId) ?? goodConduct }));
-      for (const { keyId } of conduct) changedConducts.delete(keyId);
+      for (const { keyId } of conduct) {
+        changedConducts.delete(keyId);
+        conductsUnderWay.add(keyId);
+      }
       return { windows, conduct };
     },
 
     giveBack({ windows, conduct }) {
       clients.giveBack(windows.map(({ clientId }) => clientId));
-      for (const { keyId } of conduct) changedConducts.add(keyId);
+      for (const { keyId } of conduct) {
+        changedConducts.add(keyId);
+        conductsUnderWay.delete(keyId);
+      }
+    },
+
+    areKept({ conduct }) {
+      for (const { keyId } of conduct) conductsUnderWay.delete(keyId);
     },
 
     forgetIfFull() {
@@ -155,14 +170,23 @@ function addressLimits(quota: Quota): (address: string, now: number, isFree: boo
       table.clear();
     }
     const id = table.has(address) || table.size < ADDRESSES_IN_MEMORY ? address : "the rest";
-    let refusing: Refusing = null;
-    const state = table.with(id, (windows) => {
-      if (isFree) roll(windows, seconds);
-      else refusing = count(windows, quota, seconds);
-      return stateOf(windows, quota, seconds);
-    });
-    return { state, refusing, bannedUntil: null };
+    return table.with(id, isFree ? looked : counted, quota, seconds);
   };
+}
+
+interface Counted extends Admission {
+  readonly refusing: Refusing;
+}
+
+function counted(windows: Windows, quota: Quota, seconds: number): Counted {
+  const refusing = count(windows, quota, seconds);
+  return { state: stateOf(windows, quota, seconds), refusing, bannedUntil: null };
+}
+
+/** How it stands, counting nothing. */
+function looked(windows: Windows, quota: Quota, seconds: number): Counted {
+  roll(windows, seconds);
+  return { state: stateOf(windows, quota, seconds), refusing: null, bannedUntil: null };
 }
 
 function quotaWarning({ clientId, perDay }: LimitedKey, { day }: LimitState): NewEvent {

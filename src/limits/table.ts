@@ -20,15 +20,15 @@ export class WindowTable<Id> {
     return this.slots.has(id);
   }
 
-  /** Does something with the windows of one; a new one starts with nothing counted. */
-  with<T>(id: Id, work: (windows: Windows) => T): T {
+  /** Does something with the windows of one; a new one starts with nothing counted. The arguments are passed on. */
+  with<A extends unknown[], T>(id: Id, work: (windows: Windows, ...args: A) => T, ...args: A): T {
     const slot = this.slots.get(id) ?? this.add(id);
     const { scratch, columns } = this;
     scratch.minuteOpenedAt = columns.minuteOpenedAt[slot] as number;
     scratch.minuteCount = columns.minuteCount[slot] as number;
     scratch.day = columns.day[slot] as number;
     scratch.dayCount = columns.dayCount[slot] as number;
-    const result = work(scratch);
+    const result = work(scratch, ...args);
     columns.minuteOpenedAt[slot] = scratch.minuteOpenedAt;
     columns.minuteCount[slot] = scratch.minuteCount;
     columns.day[slot] = scratch.day;
