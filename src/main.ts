@@ -61,6 +61,9 @@ export async function start(config: Config, { clock, log }: Surroundings): Promi
     limits,
     usage,
     keep: async (part) => void (await perform("behind.keep", part)),
+    onWritten: () => {
+      if (limits.trim()) callers.forget();
+    },
     onFault: (error) =>
       log.warn("Counts could not be written down; they are kept for the next time.", {
         cause: String(error),
@@ -120,7 +123,6 @@ export async function start(config: Config, { clock, log }: Surroundings): Promi
     const latest = await store.accessRevision();
     if (latest !== revision) callers.forget();
     revision = latest;
-    if (limits.forgetIfFull()) callers.forget();
   };
   const sweep = () => {
     writer.forgetAnswers(clock() - ANSWERS_KEPT_MS);

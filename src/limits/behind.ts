@@ -15,6 +15,8 @@ export interface BehindOptions {
   readonly usage: UsageCounter;
   /** Writes one part down, durably. */
   readonly keep: (part: Behind) => Promise<void>;
+  /** All of it is written down. */
+  readonly onWritten: () => void;
   readonly onFault: (error: unknown) => void;
 }
 
@@ -27,7 +29,7 @@ export interface WriteBehind {
 }
 
 /** Writes what requests leave behind, in parts, twice a second; what could not be written is kept for the next time. */
-export function writeBehind({ limits, usage, keep, onFault }: BehindOptions): WriteBehind {
+export function writeBehind({ limits, usage, keep, onWritten, onFault }: BehindOptions): WriteBehind {
   let events: NewEvent[] = [];
   let used = new Map<number, number>();
   let unkeptUsage: UsageRecord[] = [];
@@ -63,13 +65,15 @@ export function writeBehind({ limits, usage, keep, onFault }: BehindOptions): Wr
         return;
       }
     }
+    onWritten();
   };
-  const flush = async (): Promise<void> => {
-    await underWay;
-    underWay = writeAll().finally(() => {
-      underWay = undefined;
+  /** One after another: what a call finds under way is finished before its own begins. */
+  const flush = (): Promise<void> => {
+    const next = (underWay ?? Promise.resolve()).then(writeAll).finally(() => {
+      if (underWay === next) underWay = undefined;
     });
-    await underWay;
+    underWay = next;
+    return next;
   };
   const timer = setInterval(() => {
     if (!underWay) void flush();

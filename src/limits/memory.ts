@@ -5,7 +5,7 @@ import type { Admission, KnownKey, LimitedKey, Limits, NewBanRecord, NewEvent } 
 import { count, type LimitState, type Refusing, roll, stateOf, type Windows } from "../core/windows.ts";
 import { WindowTable } from "./table.ts";
 
-/** Clients whose windows are in memory; with more, all are forgotten at a moment when all are written down. */
+/** Clients whose windows are in memory; with more, those that are written down are forgotten. */
 const CLIENTS_IN_MEMORY = 2_000_000;
 /** Addresses counted one by one; beyond that the rest of the day's new ones share one bucket. */
 export const ADDRESSES_IN_MEMORY = 100_000;
@@ -19,6 +19,7 @@ export interface MemoryOptions {
   /** A key has earned a ban: it is to be kept, durably. */
   readonly onBan: (ban: NewBanRecord) => void;
   readonly tell: (event: NewEvent) => void;
+  readonly clientsInMemory?: number;
 }
 
 export interface MemoryLimits extends Limits {
@@ -31,8 +32,11 @@ export interface MemoryLimits extends Limits {
   areKept(changed: Pick<Changed, "conduct">): void;
   /** What was taken could not be written down. */
   giveBack(changed: Changed): void;
-  /** Forgets everything if there is too much of it and all is written down; whether it did. */
-  forgetIfFull(): boolean;
+  /**
+   * Forgets what is written down, if there is too much in memory; whether it did. It is read again when it is next needed.
+   * To be called when nothing is on its way to the database.
+   */
+  trim(): boolean;
 }
 
 export interface Changed {
@@ -41,7 +45,8 @@ export interface Changed {
 }
 
 /** Limits in this process's memory: exact, because nothing else runs between the check and the count. */
-export function memoryLimits({ bans, anonymous, onBan, tell }: MemoryOptions): MemoryLimits {
+export function memoryLimits(options: MemoryOptions): MemoryLimits {
+  const { bans, anonymous, onBan, tell, clientsInMemory = CLIENTS_IN_MEMORY } = options;
   const clients = new WindowTable<number>();
   const questions = new WindowTable<number>();
   const conducts = new Map<number, Conduct>();
@@ -147,12 +152,11 @@ export function memoryLimits({ bans, anonymous, onBan, tell }: MemoryOptions): M
       for (const { keyId } of conduct) conductsUnderWay.delete(keyId);
     },
 
-    forgetIfFull() {
-      if (questions.size > CLIENTS_IN_MEMORY) questions.clear();
-      if (clients.size + conducts.size <= CLIENTS_IN_MEMORY) return false;
-      if (clients.hasChanged || changedConducts.size > 0) return false;
-      clients.clear();
-      conducts.clear();
+    trim() {
+      if (questions.size > clientsInMemory) questions.clear();
+      if (clients.size <= clientsInMemory && conducts.size <= clientsInMemory) return false;
+      clients.dropUnchanged();
+      for (const keyId of conducts.keys()) if (!changedConducts.has(keyId)) conducts.delete(keyId);
       return true;
     },
   };

@@ -74,8 +74,11 @@ export class WindowTable<Id> {
     }
   }
 
-  get hasChanged(): boolean {
-    return this.changedSlots.length > 0;
+  /** Forgets all but what has changed since it was last taken. */
+  dropUnchanged(): void {
+    const kept = this.takeChanged(this.size);
+    this.clear();
+    for (const { id, ...windows } of kept) this.with(id, (own) => void Object.assign(own, windows));
   }
 
   clear(): void {
