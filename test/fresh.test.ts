@@ -1,19 +1,18 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { clientApi } from "../client/generate.ts";
 import { readConfig } from "../src/config.ts";
 import { openapi } from "../src/contract/openapi.ts";
 
 const root = join(import.meta.dir, "..");
 
 test("the committed openapi.json is what the contract generates", async () => {
-  const committed = await Bun.file(join(root, "openapi.json")).text();
-  const generated = `${JSON.stringify(openapi({ sunsetAt: readConfig({}).petGetSunsetAt }), null, 2)}\n`;
-  if (committed === generated) return;
-  const [old, now] = [committed.split("\n"), generated.split("\n")];
-  const line = now.findIndex((text, index) => text !== old[index]);
-  throw new Error(
-    `openapi.json is stale from line ${line + 1} on: "${old[line] ?? ""}" would be "${now[line] ?? ""}". Run \`npm run generate\`.`,
-  );
+  const document = openapi({ sunsetAt: readConfig({}).petGetSunsetAt });
+  await isFresh("openapi.json", `${JSON.stringify(document, null, 2)}\n`);
+});
+
+test("the client's committed types and routes are what the contract generates", async () => {
+  await isFresh("client/src/api.ts", await clientApi());
 });
 
 test("the command that generates openapi.json prints the same document", async () => {
@@ -23,3 +22,13 @@ test("the command that generates openapi.json prints the same document", async (
     JSON.parse(JSON.stringify(openapi({ sunsetAt: readConfig({}).petGetSunsetAt }))),
   );
 });
+
+async function isFresh(path: string, generated: string): Promise<void> {
+  const committed = await Bun.file(join(root, path)).text();
+  if (committed === generated) return;
+  const [old, now] = [committed.split("\n"), generated.split("\n")];
+  const line = now.findIndex((text, index) => text !== old[index]);
+  throw new Error(
+    `${path} is stale from line ${line + 1} on: "${old[line] ?? ""}" would be "${now[line] ?? ""}". Run \`npm run generate\`.`,
+  );
+}

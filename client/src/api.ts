@@ -1,0 +1,1102 @@
+// Generated from the contract by client/generate.ts: `npm run generate` writes it anew.
+
+import type { Call, ListCall } from "./call.ts";
+import type { CallOptions, ChangeOptions, WriteOptions } from "./options.ts";
+
+/** Who is calling. */
+export interface Account {
+  /** The client that the key belongs to. */
+  client: {
+    /** The record's id. */
+    id: number;
+    /** Its name. */
+    name: string;
+    /**
+     * `free` 60 requests a minute and 1,000 a day, `pro` 300 and 10,000, `business` 1,000 and 100,000,
+     * `enterprise` as agreed.
+     */
+    plan: Plan;
+    /** Requests that it may send in a minute. */
+    perMinute: number;
+    /** Requests that it may send in a UTC day. */
+    perDay: number;
+  };
+  /** A key without its secret. */
+  key: Key;
+}
+
+/** Requests a day of one client or of all. */
+export interface AdminUsage {
+  /** The days, oldest first; every series has one number for each. */
+  days: string[];
+  /** All requests. */
+  total: number[];
+  /** Requests by operation; `none` met no operation. */
+  byOperation: Record<string, number[]>;
+  /** Requests by class of status: 2xx, 3xx, 4xx, 5xx. */
+  byStatus: Record<string, number[]>;
+  /** The clients with the most requests, at most 20. */
+  topClients: {
+    /** The client's id. */
+    clientId: number;
+    /** Its name. */
+    name: string;
+    /** How many requests it sent. */
+    requests: number;
+  }[];
+}
+
+/** Something that an admin, or a client with its keys, did. */
+export interface AuditEntry {
+  /** The record's id. */
+  id: number;
+  /** When it happened. */
+  at: string;
+  /** What was done, such as `pets.list`. */
+  operation: string;
+  /** `key 7`, or `command line`. */
+  by: string;
+  /** What was changed, such as `clients/2`. */
+  subject: string;
+  /** What was asked for, as JSON. */
+  input: string;
+}
+
+/** A ban in force. */
+export interface Ban {
+  /** The key's id. */
+  keyId: number;
+  /** The client's id. */
+  clientId: number;
+  /** Earned by repeated requests after a 429, or imposed. */
+  cause: "strikes" | "admin";
+  /** Why, if that was told. */
+  reason?: string;
+  /** How many bans in a row this is; 0 if it was imposed. */
+  level: number;
+  /** When it began. */
+  since: string;
+  /** When it ends. */
+  until: string;
+}
+
+/** A category of animals. */
+export interface Category {
+  /** The record's id. */
+  id: number;
+  /** For example a kind of animal. Names need not be unique. */
+  name: string;
+  /** A short description. */
+  description?: string;
+}
+
+/** A whole category. An `id` must be the path's. */
+export interface CategoryReplacement {
+  /** The record's id. */
+  id?: number | bigint;
+  /** For example a kind of animal. Names need not be unique. */
+  name: string;
+  /** A short description. */
+  description?: string;
+}
+
+/** The fields of a category to change; `null` clears the description. */
+export interface CategoryUpdate {
+  /** The record's id. */
+  id?: number | bigint;
+  /** Its name. */
+  name?: string;
+  /** A short description. */
+  description?: string | null;
+}
+
+/** Who the limits apply to. */
+export interface Client {
+  /** The record's id. */
+  id: number;
+  /** What the client is called. */
+  name: string;
+  /**
+   * `free` 60 requests a minute and 1,000 a day, `pro` 300 and 10,000, `business` 1,000 and 100,000,
+   * `enterprise` as agreed.
+   */
+  plan: Plan;
+  /** Requests a minute; given with enterprise, and only there. */
+  perMinute: number;
+  /** Requests a day; given with enterprise, and only there. */
+  perDay: number;
+  /** Whether all its keys are refused. */
+  suspended: boolean;
+  /** When it was made. */
+  createdAt: string;
+}
+
+/** The fields of a client to change. The counters go on as they are. */
+export interface ClientUpdate {
+  /** What the client is called. */
+  name?: string;
+  /**
+   * `free` 60 requests a minute and 1,000 a day, `pro` 300 and 10,000, `business` 1,000 and 100,000,
+   * `enterprise` as agreed.
+   */
+  plan?: Plan;
+  /** Requests a minute; given with enterprise, and only there. */
+  perMinute?: number;
+  /** Requests a day; given with enterprise, and only there. */
+  perDay?: number;
+  /** `true` refuses all its keys, `false` lets them in again. */
+  suspended?: boolean;
+}
+
+/** A new key. */
+export interface CreatedKey {
+  /** The record's id. */
+  id: number;
+  /** The client's id. */
+  clientId: number;
+  /** What a key may do; each role includes the ones before it. */
+  role: Role;
+  /** Its name. */
+  name?: string;
+  /** The last four characters of the key. */
+  lastFour: string;
+  /** When it was made. */
+  createdAt: string;
+  /** To the minute. */
+  lastUsedAt?: string;
+  /** When it stops working, if it does. */
+  expiresAt?: string;
+  /** When it was revoked, if it was. */
+  revokedAt?: string;
+  /** Until when the key is banned, if it is. */
+  bannedUntil?: string;
+  /** The key itself, shown this once; a replayed answer leaves it out. */
+  key?: string;
+}
+
+/** Every failure has this body. */
+export interface ErrorBody {
+  /** Machine-readable and stable. */
+  code: string;
+  /** What was wrong and what to do. */
+  message: string;
+  /** The HTTP status code. */
+  status: number;
+  /** Every problem of a refused request. */
+  details?: ErrorDetail[];
+}
+
+/** One problem of a request. */
+export interface ErrorDetail {
+  /** The field or parameter. */
+  field: string;
+  /** What is wrong with it. */
+  message: string;
+}
+
+/** The stock of a pet. */
+export interface InventoryItem {
+  /** The pet's id. */
+  petId: number;
+  /** Units that can be ordered now. */
+  quantity: number;
+  /** `available` can be ordered, `pending` is held or waits for its open orders, `sold` is gone. */
+  status: PetStatus;
+}
+
+/** What sets the stock of a pet. */
+export interface InventoryUpdate {
+  /** The new stock count. */
+  quantity: number;
+}
+
+/** A key without its secret. */
+export interface Key {
+  /** The record's id. */
+  id: number;
+  /** The client's id. */
+  clientId: number;
+  /** What a key may do; each role includes the ones before it. */
+  role: Role;
+  /** Its name. */
+  name?: string;
+  /** The last four characters of the key. */
+  lastFour: string;
+  /** When it was made. */
+  createdAt: string;
+  /** To the minute. */
+  lastUsedAt?: string;
+  /** When it stops working, if it does. */
+  expiresAt?: string;
+  /** When it was revoked, if it was. */
+  revokedAt?: string;
+  /** Until when the key is banned, if it is. */
+  bannedUntil?: string;
+}
+
+/** Both windows of the client, and how the key stands. Asking costs nothing. */
+export interface Limits {
+  /** The minute that opened with the first request in it. */
+  minute: {
+    /** Requests that the window allows. */
+    limit: number;
+    /** Requests that are left of it. */
+    remaining: number;
+    /** Unix seconds. */
+    resetAt: number;
+  };
+  /** The UTC day. */
+  day: {
+    /** Requests that the window allows. */
+    limit: number;
+    /** Requests that are left of it. */
+    remaining: number;
+    /** Unix seconds. */
+    resetAt: number;
+  };
+  /** A strike is a request that gets 429 after the grace. */
+  strikes: {
+    /** Strikes of this key that still count. */
+    count: number;
+    /** The strike that bans. */
+    threshold: number;
+    /** How long a strike counts. */
+    windowSeconds: number;
+    /** After the first 429 of a window; requests within it are forgiven. */
+    graceSeconds: number;
+  };
+  /** Bans of this key, less one for each full day of good conduct. */
+  banLevel: number;
+  /** How long the next ban would last. */
+  nextBanMinutes: number;
+  /** Until when the key is banned, if it is. */
+  bannedUntil?: string;
+}
+
+/** One change of stock; movements are never changed or removed. */
+export interface Movement {
+  /** The record's id. */
+  id: number;
+  /** The pet's id. */
+  petId: number;
+  /** Units added, or taken if negative. */
+  change: number;
+  /** The stock after the change. */
+  balance: number;
+  /** Why stock changed. */
+  reason: MovementReason;
+  /** The order that caused it, if one did. */
+  orderId?: number;
+  /** When it happened. */
+  at: string;
+}
+
+/** Why stock changed. */
+export type MovementReason = "created" | "ordered" | "changed" | "cancelled" | "restocked" | "sold" | "returned" | "removed";
+
+/** What bans a key. */
+export interface NewBan {
+  /** How long it lasts. */
+  minutes: number;
+  /** Why, for the audit trail and the list of bans. */
+  reason?: string;
+}
+
+/** What creates a category. */
+export interface NewCategory {
+  /** For example a kind of animal. Names need not be unique. */
+  name: string;
+  /** A short description. */
+  description?: string;
+}
+
+/** What creates a client. */
+export interface NewClient {
+  /** What the client is called. */
+  name: string;
+  /**
+   * `free` 60 requests a minute and 1,000 a day, `pro` 300 and 10,000, `business` 1,000 and 100,000,
+   * `enterprise` as agreed.
+   */
+  plan?: Plan;
+  /** Requests a minute; given with enterprise, and only there. */
+  perMinute?: number;
+  /** Requests a day; given with enterprise, and only there. */
+  perDay?: number;
+}
+
+/** What creates a key. */
+export interface NewKey {
+  /** What a key may do; each role includes the ones before it. */
+  role?: Role;
+  /** What the key is for. */
+  name?: string;
+  /** When it stops working; without it, never. */
+  expiresInDays?: number;
+}
+
+/** What places an order; without `petId` it is a draft. */
+export interface NewOrder {
+  /** Ignored: the service assigns it. */
+  id?: number | bigint;
+  /** The pet that is ordered; without one the order is a draft. */
+  petId?: number | bigint;
+  /** Units ordered; 1 if a pet is given without it. */
+  quantity?: number;
+  /** Expected or actual ship date. */
+  shipDate?: string;
+  /** Whether the order has been fulfilled. */
+  complete?: boolean;
+}
+
+/** What creates a pet. */
+export interface NewPet {
+  /** The animal's name. */
+  name: string;
+  /** The category that the animal belongs to. */
+  categoryId: number | bigint;
+  /** `available` can be ordered, `pending` is held or waits for its open orders, `sold` is gone. */
+  status?: PetStatus;
+}
+
+/** An order of a pet. */
+export interface Order {
+  /** The pet's id. */
+  petId?: number;
+  /** Units ordered; 1 if a pet is given without it. */
+  quantity?: number;
+  /** Expected or actual ship date. */
+  shipDate?: string;
+  /** Whether the order has been fulfilled. */
+  complete?: boolean;
+  /** The record's id. */
+  id?: number;
+}
+
+/** The fields of an open order to change; `petId: null` makes it a draft again. */
+export interface OrderUpdate {
+  /** The record's id. */
+  id?: number | bigint;
+  /** The pet that is ordered; without one the order is a draft. */
+  petId?: number | bigint | null;
+  /** Units ordered; 1 if a pet is given without it. */
+  quantity?: number | null;
+  /** Expected or actual ship date. */
+  shipDate?: string | null;
+  /** Whether the order has been fulfilled. */
+  complete?: boolean;
+}
+
+/** An animal of the store. */
+export interface Pet {
+  /** Assigned on creation. */
+  id: number;
+  /** The animal's name. */
+  name: string;
+  /** The category that the animal belongs to. */
+  categoryId: number;
+  /** `available` can be ordered, `pending` is held or waits for its open orders, `sold` is gone. */
+  status?: PetStatus;
+}
+
+/** A whole pet; without `status` the pet keeps its own. An `id` must be the path's. */
+export interface PetReplacement {
+  /** The record's id. */
+  id?: number | bigint;
+  /** The animal's name. */
+  name: string;
+  /** The category that the animal belongs to. */
+  categoryId: number | bigint;
+  /** `available` can be ordered, `pending` is held or waits for its open orders, `sold` is gone. */
+  status?: PetStatus;
+}
+
+/** `available` can be ordered, `pending` is held or waits for its open orders, `sold` is gone. */
+export type PetStatus = "available" | "pending" | "sold";
+
+/** The fields of a pet to change. An `id` must be the path's. */
+export interface PetUpdate {
+  /** The record's id. */
+  id?: number | bigint;
+  /** The animal's name. */
+  name?: string;
+  /** The category that the animal belongs to. */
+  categoryId?: number | bigint;
+  /** `available` can be ordered, `pending` is held or waits for its open orders, `sold` is gone. */
+  status?: PetStatus;
+}
+
+/**
+ * `free` 60 requests a minute and 1,000 a day, `pro` 300 and 10,000, `business` 1,000 and 100,000,
+ * `enterprise` as agreed.
+ */
+export type Plan = "free" | "pro" | "business" | "enterprise";
+
+/** What a key may do; each role includes the ones before it. */
+export type Role = "customer" | "staff" | "admin";
+
+/** What replaces a key by a new one. */
+export interface Rotation {
+  /** How long the old key still works, in days. */
+  overlapDays?: number;
+}
+
+/** A pet with its category and its stock. */
+export interface StorePet {
+  /** Assigned on creation. */
+  id: number;
+  /** The animal's name. */
+  name: string;
+  /** The category that the animal belongs to. */
+  categoryId: number;
+  /** `available` can be ordered, `pending` is held or waits for its open orders, `sold` is gone. */
+  status: PetStatus;
+  /** A category of animals. */
+  category: Category;
+  /** Units that can be ordered now. */
+  quantity: number;
+}
+
+/** Requests a day, as series for a chart. */
+export interface Usage {
+  /** The days, oldest first; every series has one number for each. */
+  days: string[];
+  /** All requests. */
+  total: number[];
+  /** Requests by operation; `none` met no operation. */
+  byOperation: Record<string, number[]>;
+  /** Requests by class of status: 2xx, 3xx, 4xx, 5xx. */
+  byStatus: Record<string, number[]>;
+}
+
+/** What `pets.list` can be asked for. */
+export interface PetsListQuery {
+  /** Only these pets; may be repeated. */
+  id?: readonly (number | bigint)[] | undefined;
+  /** Only pets of these statuses; may be repeated. */
+  status?: readonly PetStatus[] | undefined;
+  /** Only pets of this category. */
+  categoryId?: number | bigint | undefined;
+  /** Only pets whose name starts so, in any case. */
+  name?: string | undefined;
+  /** The order; `-` is downward. `id` by default, `name` with a `name` filter. */
+  sort?: "id" | "-id" | "name" | "-name" | undefined;
+  /** Records on a page. */
+  limit?: number | undefined;
+  /** Where the page starts: from the `Link` header of the page before. */
+  cursor?: string | undefined;
+}
+
+/** What `categories.list` can be asked for. */
+export interface CategoriesListQuery {
+  /** Only categories whose name starts so, in any case. */
+  name?: string | undefined;
+  /** Records on a page. */
+  limit?: number | undefined;
+  /** Where the page starts: from the `Link` header of the page before. */
+  cursor?: string | undefined;
+}
+
+/** What `orders.list` can be asked for. */
+export interface OrdersListQuery {
+  /** Only orders of this pet. */
+  petId?: number | bigint | undefined;
+  /** Only completed, or only open, orders. */
+  complete?: boolean | undefined;
+  /** Only orders with a ship date at or after this time. */
+  shippedAfter?: string | undefined;
+  /** Only orders with a ship date before this time. */
+  shippedBefore?: string | undefined;
+  /** The order; `-id` is newest first. */
+  sort?: "id" | "-id" | undefined;
+  /** Records on a page. */
+  limit?: number | undefined;
+  /** Where the page starts: from the `Link` header of the page before. */
+  cursor?: string | undefined;
+}
+
+/** What `inventory.list` can be asked for. */
+export interface InventoryListQuery {
+  /** Only entries of these statuses; may be repeated. */
+  status?: readonly PetStatus[] | undefined;
+  /** Only entries with at most this stock. */
+  maxQuantity?: number | undefined;
+  /** Records on a page. */
+  limit?: number | undefined;
+  /** Where the page starts: from the `Link` header of the page before. */
+  cursor?: string | undefined;
+}
+
+/** What `inventory.movements` can be asked for. */
+export interface InventoryMovementsQuery {
+  /** Records on a page. */
+  limit?: number | undefined;
+  /** Where the page starts: from the `Link` header of the page before. */
+  cursor?: string | undefined;
+}
+
+/** What `account.usage` can be asked for. */
+export interface AccountUsageQuery {
+  /** The first UTC day; 29 days before `to` by default. */
+  from?: string | undefined;
+  /** The last UTC day; today by default. */
+  to?: string | undefined;
+}
+
+/** What `admin.clients.list` can be asked for. */
+export interface AdminClientsListQuery {
+  /** Records on a page. */
+  limit?: number | undefined;
+  /** Where the page starts: from the `Link` header of the page before. */
+  cursor?: string | undefined;
+}
+
+/** What `admin.bans.list` can be asked for. */
+export interface AdminBansListQuery {
+  /** Records on a page. */
+  limit?: number | undefined;
+  /** Where the page starts: from the `Link` header of the page before. */
+  cursor?: string | undefined;
+}
+
+/** What `admin.usage` can be asked for. */
+export interface AdminUsageQuery {
+  /** Only this client. */
+  clientId?: number | bigint | undefined;
+  /** The first UTC day; 29 days before `to` by default. */
+  from?: string | undefined;
+  /** The last UTC day; today by default. */
+  to?: string | undefined;
+}
+
+/** What `admin.audit` can be asked for. */
+export interface AdminAuditQuery {
+  /** Records on a page. */
+  limit?: number | undefined;
+  /** Where the page starts: from the `Link` header of the page before. */
+  cursor?: string | undefined;
+}
+
+/** The operations under `pets`. */
+export interface PetsResource {
+  /**
+   * List pets.
+   * With a `name` filter the pets come in the order of their names; otherwise in the order of `sort`.
+   * GET /pets, for keys of the role customer or above.
+   */
+  list(query?: PetsListQuery, options?: CallOptions): ListCall<Pet>;
+  /**
+   * Create a pet.
+   * A new pet is one animal: its stock is 1 (0 if it is created `sold`). Created `pending`, it is held.
+   * POST /pets, for keys of the role staff or above.
+   */
+  create(body: NewPet, options?: WriteOptions): Call<Pet>;
+  /**
+   * Create many pets.
+   * 1 to 1,000 pets, all or none of them.
+   * POST /pets/batch, for keys of the role staff or above.
+   * It is experimental and may change.
+   */
+  createMany(body: readonly NewPet[], options?: WriteOptions): Call<Pet[]>;
+  /**
+   * Get a pet (deprecated).
+   * Use `GET /store/pets/{petId}`, which also gives the category and the stock.
+   * GET /pets/{petId}, for keys of the role customer or above.
+   * @deprecated Use `store.pet`.
+   */
+  get(petId: number | bigint, options?: CallOptions): Call<Pet>;
+  /**
+   * Replace a pet.
+   * Without `status` the pet keeps its own. `If-Match` takes the ETag of either representation of the pet.
+   * PUT /pets/{petId}, for keys of the role staff or above.
+   */
+  replace(petId: number | bigint, body: PetReplacement, options?: ChangeOptions): Call<Pet>;
+  /**
+   * Change a pet.
+   * A JSON merge patch. `If-Match` takes the ETag of either representation of the pet.
+   * PATCH /pets/{petId}, for keys of the role staff or above.
+   */
+  update(petId: number | bigint, body: PetUpdate, options?: ChangeOptions): Call<Pet>;
+  /**
+   * Remove a pet.
+   * Completed orders keep the pet's id, and its movements stay in the ledger.
+   * DELETE /pets/{petId}, for keys of the role staff or above.
+   */
+  remove(petId: number | bigint, options?: ChangeOptions): Call<undefined>;
+}
+
+/** The operations under `categories`. */
+export interface CategoriesResource {
+  /**
+   * List categories.
+   * With a `name` filter the categories come in the order of their names; otherwise of their ids.
+   * GET /categories, for keys of the role customer or above.
+   */
+  list(query?: CategoriesListQuery, options?: CallOptions): ListCall<Category>;
+  /**
+   * Create a category.
+   * POST /categories, for keys of the role staff or above.
+   */
+  create(body: NewCategory, options?: WriteOptions): Call<Category>;
+  /**
+   * Get a category.
+   * GET /categories/{categoryId}, for keys of the role customer or above.
+   */
+  get(categoryId: number | bigint, options?: CallOptions): Call<Category>;
+  /**
+   * Replace a category.
+   * Without `description` the category has none afterwards.
+   * PUT /categories/{categoryId}, for keys of the role staff or above.
+   */
+  replace(categoryId: number | bigint, body: CategoryReplacement, options?: ChangeOptions): Call<Category>;
+  /**
+   * Change a category.
+   * A JSON merge patch; `description: null` clears the description.
+   * PATCH /categories/{categoryId}, for keys of the role staff or above.
+   */
+  update(categoryId: number | bigint, body: CategoryUpdate, options?: ChangeOptions): Call<Category>;
+  /**
+   * Remove a category.
+   * DELETE /categories/{categoryId}, for keys of the role staff or above.
+   */
+  remove(categoryId: number | bigint, options?: ChangeOptions): Call<undefined>;
+}
+
+/** The operations under `store`. */
+export interface StoreResource {
+  /**
+   * Get a pet with its category and stock.
+   * GET /store/pets/{petId}, for keys of the role customer or above.
+   */
+  pet(petId: number | bigint, options?: CallOptions): Call<StorePet>;
+}
+
+/** The operations under `orders`. */
+export interface OrdersResource {
+  /**
+   * List orders.
+   * A customer sees the orders of its own client, staff see all. With `shippedAfter` or `shippedBefore` they
+   * come in the order of their ship dates; otherwise of their ids.
+   * GET /store/orders, for keys of the role customer or above.
+   */
+  list(query?: OrdersListQuery, options?: CallOptions): ListCall<Order>;
+  /**
+   * Place an order.
+   * Takes the units from stock at once. Without `petId` the order is a draft and holds nothing. With
+   * `complete: true` it is a sale over the counter.
+   * POST /store/orders, for keys of the role customer or above.
+   */
+  place(body?: NewOrder, options?: WriteOptions): Call<Order>;
+  /**
+   * Get an order.
+   * GET /store/orders/{orderId}, for keys of the role customer or above.
+   */
+  get(orderId: number | bigint, options?: CallOptions): Call<Order>;
+  /**
+   * Change or complete an order.
+   * A JSON merge patch. More units are taken from stock, fewer go back; another pet exchanges both; `petId:
+   * null` makes a draft; `complete: true` completes, and sets `shipDate` to now unless one is given.
+   * PATCH /store/orders/{orderId}, for keys of the role customer or above.
+   */
+  update(orderId: number | bigint, body: OrderUpdate, options?: ChangeOptions): Call<Order>;
+  /**
+   * Cancel an order.
+   * The units go back to stock and the record is gone.
+   * DELETE /store/orders/{orderId}, for keys of the role customer or above.
+   */
+  cancel(orderId: number | bigint, options?: ChangeOptions): Call<undefined>;
+}
+
+/** The operations under `inventory`. */
+export interface InventoryResource {
+  /**
+   * List stock.
+   * With `maxQuantity` the entries come lowest stock first; otherwise in the order of their pets' ids.
+   * GET /store/inventory, for keys of the role customer or above.
+   */
+  list(query?: InventoryListQuery, options?: CallOptions): ListCall<InventoryItem>;
+  /**
+   * Get the stock of a pet.
+   * GET /store/inventory/{petId}, for keys of the role customer or above.
+   */
+  get(petId: number | bigint, options?: CallOptions): Call<InventoryItem>;
+  /**
+   * Set the stock of a pet.
+   * Stock is what can be ordered now; units in open orders are not part of it. 0 makes the pet `sold`, or
+   * `pending` while orders are open; stock that rises from 0 makes it `available`.
+   * PUT /store/inventory/{petId}, for keys of the role staff or above.
+   */
+  set(petId: number | bigint, body: InventoryUpdate, options?: ChangeOptions): Call<InventoryItem>;
+  /**
+   * List the movements of a pet's stock.
+   * The ledger, newest first; it outlives the pet. The changes of a pet add up to its stock.
+   * GET /store/inventory/{petId}/movements, for keys of the role staff or above.
+   * It is beta and may change.
+   */
+  movements(petId: number | bigint, query?: InventoryMovementsQuery, options?: CallOptions): ListCall<Movement>;
+}
+
+/** The operations under `account.keys`. */
+export interface AccountKeysResource {
+  /**
+   * List the client's keys.
+   * Keys of a role above the asking key's are not shown.
+   * GET /account/keys, for keys of the role customer or above.
+   */
+  list(options?: CallOptions): Call<Key[]>;
+  /**
+   * Make a key.
+   * Of a role at most the asking key's. The new key starts with the asking key's strikes and ban level. Not
+   * while a key of the client is banned.
+   * POST /account/keys, for keys of the role customer or above.
+   */
+  create(body?: NewKey, options?: WriteOptions): Call<CreatedKey>;
+  /**
+   * Revoke a key.
+   * It stops working within a second.
+   * DELETE /account/keys/{keyId}, for keys of the role customer or above.
+   */
+  revoke(keyId: number | bigint, options?: WriteOptions): Call<undefined>;
+  /**
+   * Replace a key.
+   * A new key with the same role, name, strikes, ban and ban level; the old one works for the overlap. Not
+   * while a key of the client is banned.
+   * POST /account/keys/{keyId}/rotation, for keys of the role customer or above.
+   */
+  rotate(keyId: number | bigint, body?: Rotation, options?: WriteOptions): Call<CreatedKey>;
+}
+
+/** The operations under `account`. */
+export interface AccountResource {
+  /**
+   * Who am I.
+   * The client, its plan, and the key that asks.
+   * GET /account, for keys of the role customer or above.
+   */
+  get(options?: CallOptions): Call<Account>;
+  /**
+   * Requests of the client by day, operation and status.
+   * Counted within a second. At most 92 days at once.
+   * GET /account/usage, for keys of the role customer or above.
+   */
+  usage(query?: AccountUsageQuery, options?: CallOptions): Call<Usage>;
+  /**
+   * How the limits stand.
+   * Costs nothing (60 a minute for each key), and works while the client is limited or the key banned.
+   * GET /account/limits, for keys of the role customer or above.
+   */
+  limits(options?: CallOptions): Call<Limits>;
+  /** `account.keys.list`, `account.keys.create`, `account.keys.revoke`, `account.keys.rotate` */
+  readonly keys: AccountKeysResource;
+}
+
+/** The operations under `admin.clients`. */
+export interface AdminClientsResource {
+  /**
+   * List clients.
+   * GET /admin/clients, for keys of the role admin.
+   */
+  list(query?: AdminClientsListQuery, options?: CallOptions): ListCall<Client>;
+  /**
+   * Create a client.
+   * Enterprise needs both of its numbers; the other plans have their own.
+   * POST /admin/clients, for keys of the role admin.
+   */
+  create(body: NewClient, options?: WriteOptions): Call<Client>;
+  /**
+   * Get a client.
+   * GET /admin/clients/{clientId}, for keys of the role admin.
+   */
+  get(clientId: number | bigint, options?: CallOptions): Call<Client>;
+  /**
+   * Change a client's plan, name or suspension.
+   * Acts within a second. A change of plan keeps what was counted.
+   * PATCH /admin/clients/{clientId}, for keys of the role admin.
+   */
+  update(clientId: number | bigint, body: ClientUpdate, options?: WriteOptions): Call<Client>;
+  /**
+   * Remove a client.
+   * Its keys are revoked; its completed orders stay.
+   * DELETE /admin/clients/{clientId}, for keys of the role admin.
+   */
+  remove(clientId: number | bigint, options?: WriteOptions): Call<undefined>;
+}
+
+/** The operations under `admin.keys`. */
+export interface AdminKeysResource {
+  /**
+   * List a client's keys.
+   * GET /admin/clients/{clientId}/keys, for keys of the role admin.
+   */
+  list(clientId: number | bigint, options?: CallOptions): Call<Key[]>;
+  /**
+   * Make a key for a client.
+   * POST /admin/clients/{clientId}/keys, for keys of the role admin.
+   */
+  create(clientId: number | bigint, body?: NewKey, options?: WriteOptions): Call<CreatedKey>;
+  /**
+   * Get a key.
+   * GET /admin/keys/{keyId}, for keys of the role admin.
+   */
+  get(keyId: number | bigint, options?: CallOptions): Call<Key>;
+  /**
+   * Revoke a key.
+   * It stops working within a second, on every instance.
+   * DELETE /admin/keys/{keyId}, for keys of the role admin.
+   */
+  revoke(keyId: number | bigint, options?: WriteOptions): Call<undefined>;
+  /**
+   * Replace a key.
+   * A new key with the same role, name, strikes, ban and ban level; the old one works for the overlap.
+   * POST /admin/keys/{keyId}/rotation, for keys of the role admin.
+   */
+  rotate(keyId: number | bigint, body?: Rotation, options?: WriteOptions): Call<CreatedKey>;
+}
+
+/** The operations under `admin.bans`. */
+export interface AdminBansResource {
+  /**
+   * List bans in force.
+   * GET /admin/bans, for keys of the role admin.
+   */
+  list(query?: AdminBansListQuery, options?: CallOptions): ListCall<Ban>;
+  /**
+   * Ban a key.
+   * Takes the place of a ban in force.
+   * PUT /admin/keys/{keyId}/ban, for keys of the role admin.
+   */
+  impose(keyId: number | bigint, body: NewBan, options?: WriteOptions): Call<Ban>;
+  /**
+   * Lift a key's ban.
+   * At once; its strikes are cleared.
+   * DELETE /admin/keys/{keyId}/ban, for keys of the role admin.
+   */
+  lift(keyId: number | bigint, options?: WriteOptions): Call<undefined>;
+}
+
+/** The operations under `admin`. */
+export interface AdminResource {
+  /** `admin.clients.list`, `admin.clients.create`, `admin.clients.get`, `admin.clients.update`, `admin.clients.remove` */
+  readonly clients: AdminClientsResource;
+  /** `admin.keys.list`, `admin.keys.create`, `admin.keys.get`, `admin.keys.revoke`, `admin.keys.rotate` */
+  readonly keys: AdminKeysResource;
+  /** `admin.bans.list`, `admin.bans.impose`, `admin.bans.lift` */
+  readonly bans: AdminBansResource;
+  /**
+   * Requests by day, operation and status.
+   * Of one client, or of all. At most 92 days at once.
+   * GET /admin/usage, for keys of the role admin.
+   */
+  usage(query?: AdminUsageQuery, options?: CallOptions): Call<AdminUsage>;
+  /**
+   * What was done to clients, keys and bans.
+   * Newest first.
+   * GET /admin/audit, for keys of the role admin.
+   */
+  audit(query?: AdminAuditQuery, options?: CallOptions): ListCall<AuditEntry>;
+}
+
+/** The whole API. */
+export interface Resources {
+  /** `pets.list`, `pets.create`, `pets.createMany`, `pets.get`, `pets.replace`, `pets.update`, `pets.remove` */
+  readonly pets: PetsResource;
+  /** `categories.list`, `categories.create`, `categories.get`, `categories.replace`, `categories.update`, `categories.remove` */
+  readonly categories: CategoriesResource;
+  /** `store.pet` */
+  readonly store: StoreResource;
+  /** `orders.list`, `orders.place`, `orders.get`, `orders.update`, `orders.cancel` */
+  readonly orders: OrdersResource;
+  /** `inventory.list`, `inventory.get`, `inventory.set`, `inventory.movements` */
+  readonly inventory: InventoryResource;
+  /** `account.get`, `account.usage`, `account.limits`, `account.keys` */
+  readonly account: AccountResource;
+  /** `admin.clients`, `admin.keys`, `admin.bans`, `admin.usage`, `admin.audit` */
+  readonly admin: AdminResource;
+}
+
+/** What `error.code` can be. */
+export type ErrorCode =
+  /** 400: The body is not one JSON value in UTF-8, repeats a key, or is nested deeper than 32 levels. */
+  | "invalid_json"
+  /** 400: A path, query or header parameter is unknown, repeated or outside its range. */
+  | "invalid_parameter"
+  /** 400: `API-Version` names a version that this server does not speak. */
+  | "unsupported_version"
+  /** 401: The request carries no API key. */
+  | "missing_api_key"
+  /** 401: The key is mistyped, unknown, sent twice, or sent in the URL. */
+  | "invalid_api_key"
+  /** 401: The key's expiry date has passed. */
+  | "expired_api_key"
+  /** 401: The key was revoked. */
+  | "revoked_api_key"
+  /** 403: The key's role does not allow the operation. */
+  | "forbidden"
+  /** 403: The key is banned for a time, after too many requests that followed a 429, or by an admin. */
+  | "key_banned"
+  /** 403: A key can make keys of its own role or below only. */
+  | "role_too_high"
+  /** 403: The client that owns the key is suspended. */
+  | "client_suspended"
+  /** 404: No operation has this path. */
+  | "not_found"
+  /** 404: No pet has this id. */
+  | "pet_not_found"
+  /** 404: No category has this id. */
+  | "category_not_found"
+  /** 404: No order of this client has this id. */
+  | "order_not_found"
+  /** 404: No client has this id. */
+  | "client_not_found"
+  /** 404: No key that the caller may see has this id. */
+  | "key_not_found"
+  /** 404: The key is not banned. */
+  | "ban_not_found"
+  /** 405: The path exists, but not with this method. */
+  | "method_not_allowed"
+  /** 406: `Accept` excludes `application/json`. */
+  | "not_acceptable"
+  /** 408: The body did not arrive within 10 seconds. */
+  | "request_timeout"
+  /** 409: The order asks for more units than are in stock. */
+  | "insufficient_stock"
+  /** 409: The pet is `pending` or `sold`, so nobody can order it. */
+  | "pet_not_available"
+  /** 409: The pet cannot go from its present status to the one asked for. */
+  | "invalid_status_transition"
+  /** 409: A completed order cannot be changed or cancelled. */
+  | "order_complete"
+  /** 409: An order without a pet cannot be completed. */
+  | "order_is_draft"
+  /** 409: Pets belong to the category. */
+  | "category_in_use"
+  /** 409: Open orders hold units of the pet. */
+  | "pet_has_open_orders"
+  /** 409: The client has open orders. */
+  | "client_has_open_orders"
+  /** 409: The client has 100 keys that work. */
+  | "too_many_keys"
+  /** 409: A request with the same `Idempotency-Key` is still running. */
+  | "idempotency_in_progress"
+  /** 410: The operation's sunset date has passed. */
+  | "operation_sunset"
+  /** 412: The record changed since the ETag in `If-Match` was given. */
+  | "precondition_failed"
+  /** 413: The body is larger than the operation takes (64 KiB; a batch 8 MiB). */
+  | "body_too_large"
+  /** 414: The URL is longer than 8 KiB. */
+  | "uri_too_long"
+  /** 415: The body is not declared as JSON, or is compressed. */
+  | "unsupported_media_type"
+  /** 422: The body is JSON, but not of the operation's shape. */
+  | "invalid_body"
+  /** 422: `categoryId` names no category. */
+  | "unknown_category"
+  /** 422: `petId` names no pet. */
+  | "unknown_pet"
+  /** 422: Enterprise needs both of its numbers; the other plans take none. */
+  | "invalid_plan"
+  /** 422: The `Idempotency-Key` was used for another request within 24 hours. */
+  | "idempotency_key_reused"
+  /** 429: The requests of this minute are spent. */
+  | "rate_limit_exceeded"
+  /** 429: The requests of this UTC day are spent. */
+  | "daily_quota_exceeded"
+  /** 500: A fault of the server; the log has it under the request id. */
+  | "internal_error"
+  /** 503: The server has more work than it can finish in time; nothing was done. */
+  | "overloaded"
+  /** 503: The data store did not answer; a write's outcome may be unknown. */
+  | "unavailable";
+
+/** The data of each type of event. */
+export interface EventData {
+  "pet.created": Pet;
+  "pet.updated": Pet;
+  "pet.status_changed": Pet & { previousStatus: string };
+  "pet.deleted": Pet;
+  "category.created": Category;
+  "category.updated": Category;
+  "category.deleted": Category;
+  "order.placed": Order;
+  "order.updated": Order;
+  "order.completed": Order;
+  "order.cancelled": Order;
+  "inventory.changed": InventoryItem & { change: number };
+  "inventory.depleted": InventoryItem;
+  "quota.warning": { clientId: number; limit: number; used: number; resetAt: number };
+  "key.strike_warning": { keyId: number; clientId: number; strikes: number; threshold: number };
+  "key.banned": { keyId: number; clientId: number; cause: string; level: number; until: string };
+  "key.unbanned": { keyId: number; clientId: number };
+}
+
+/** Every operation: method, path, and what the client goes by. */
+export const routes = {
+  pets: {
+    list: "GET /pets input list",
+    create: "POST /pets input",
+    createMany: "POST /pets/batch input",
+    get: "GET /pets/{petId} successor=store.pet",
+    replace: "PUT /pets/{petId} input",
+    update: "PATCH /pets/{petId} input",
+    remove: "DELETE /pets/{petId}",
+  },
+  categories: {
+    list: "GET /categories input list",
+    create: "POST /categories input",
+    get: "GET /categories/{categoryId}",
+    replace: "PUT /categories/{categoryId} input",
+    update: "PATCH /categories/{categoryId} input",
+    remove: "DELETE /categories/{categoryId}",
+  },
+  store: {
+    pet: "GET /store/pets/{petId}",
+  },
+  orders: {
+    list: "GET /store/orders input list",
+    place: "POST /store/orders input",
+    get: "GET /store/orders/{orderId}",
+    update: "PATCH /store/orders/{orderId} input",
+    cancel: "DELETE /store/orders/{orderId}",
+  },
+  inventory: {
+    list: "GET /store/inventory input list",
+    get: "GET /store/inventory/{petId}",
+    set: "PUT /store/inventory/{petId} input",
+    movements: "GET /store/inventory/{petId}/movements input list",
+  },
+  account: {
+    get: "GET /account",
+    usage: "GET /account/usage input",
+    limits: "GET /account/limits uncounted",
+    keys: {
+      list: "GET /account/keys",
+      create: "POST /account/keys input",
+      revoke: "DELETE /account/keys/{keyId}",
+      rotate: "POST /account/keys/{keyId}/rotation input",
+    },
+  },
+  admin: {
+    clients: {
+      list: "GET /admin/clients input list",
+      create: "POST /admin/clients input",
+      get: "GET /admin/clients/{clientId}",
+      update: "PATCH /admin/clients/{clientId} input",
+      remove: "DELETE /admin/clients/{clientId}",
+    },
+    keys: {
+      list: "GET /admin/clients/{clientId}/keys",
+      create: "POST /admin/clients/{clientId}/keys input",
+      get: "GET /admin/keys/{keyId}",
+      revoke: "DELETE /admin/keys/{keyId}",
+      rotate: "POST /admin/keys/{keyId}/rotation input",
+    },
+    bans: {
+      list: "GET /admin/bans input list",
+      impose: "PUT /admin/keys/{keyId}/ban input",
+      lift: "DELETE /admin/keys/{keyId}/ban",
+    },
+    usage: "GET /admin/usage input",
+    audit: "GET /admin/audit input list",
+  },
+} as const;

@@ -1,0 +1,57 @@
+import { type Resources, routes } from "./api.ts";
+import { callOf, listOf } from "./call.ts";
+import { type ChangeOptions, type PetstoreOptions, settingsOf } from "./options.ts";
+import { type Send, sender } from "./request.ts";
+import { type Route, routeOf } from "./route.ts";
+
+interface Routes {
+  readonly [name: string]: string | Routes;
+}
+
+/** A client of the Petstore API: its operations by their names, such as `client.orders.place({ petId: 7 })`. */
+export type Petstore = Resources;
+
+/** Makes a client. All its calls share one pace, so one for each API key is best. */
+export const Petstore: new (options: PetstoreOptions) => Petstore = class {
+  constructor(options: PetstoreOptions) {
+    Object.assign(this, methodsOf(routes, "", sender(settingsOf(options))));
+  }
+} as new (
+  options: PetstoreOptions,
+) => Petstore;
+
+/** The tree of operations, from the tree of routes. */
+function methodsOf(branch: Routes, prefix: string, send: Send): object {
+  return Object.fromEntries(
+    Object.entries(branch).map(([name, entry]) => [
+      name,
+      typeof entry === "string"
+        ? methodOf(routeOf(prefix + name, entry), send)
+        : methodsOf(entry, `${prefix}${name}.`, send),
+    ]),
+  );
+}
+
+/** Path parameters first, then the body or the query, then the options. */
+function methodOf(route: Route, send: Send): (...given: unknown[]) => unknown {
+  return (...given) => {
+    const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => pathId(route, name, given.shift()));
+    const input = route.takesInput ? given.shift() : undefined;
+    const options = (given.shift() ?? {}) as ChangeOptions;
+    if (!route.isList) return callOf(send({ route, path, input, options }));
+    return listOf((cursor) =>
+      send<unknown[]>({
+        route,
+        path,
+        input: cursor === undefined ? input : { ...(input as object), cursor },
+        options,
+      }),
+    );
+  };
+}
+
+/** A number that is no longer exact would name another record. */
+function pathId({ id }: Route, name: string, value: unknown): string {
+  if (typeof value === "bigint" || Number.isSafeInteger(value)) return String(value);
+  throw new TypeError(`${id}: ${name} must be an integer, or a bigint above 2^53, got ${String(value)}.`);
+}

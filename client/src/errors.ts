@@ -1,0 +1,101 @@
+import type { ErrorBody, ErrorCode, ErrorDetail } from "./api.ts";
+import { retryAfterSecondsOf } from "./rates.ts";
+
+/** Everything that the client throws, but an abort's own reason and wrong arguments. */
+export class PetstoreError extends Error {
+  /** Seconds to wait before it is worth asking again, if that is known. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(message: string, options?: { cause?: unknown; retryAfterSeconds?: number | undefined }) {
+    super(message, options);
+    this.name = new.target.name;
+    this.retryAfterSeconds = options?.retryAfterSeconds;
+  }
+}
+
+/** The server could not be reached, or its answer did not arrive whole. */
+export class ConnectionError extends PetstoreError {}
+
+/** A try took longer than `timeoutMs`. */
+export class TimeoutError extends ConnectionError {}
+
+/** The answer is not the JSON that the API gives. */
+export class UnreadableAnswerError extends ConnectionError {}
+
+/** Nothing was sent: the rate limit is spent, and waiting for a turn would take longer than `maxPaceWaitMs`. */
+export class PaceError extends PetstoreError {}
+
+/** A webhook's signature or time is wrong. */
+export class WebhookError extends PetstoreError {}
+
+/** The server answered with an error. */
+export class ApiError extends PetstoreError {
+  /** The HTTP status. */
+  readonly status: number;
+  /** Stable, for programs; missing if something between here and the server answered. */
+  readonly code: ErrorCode | undefined;
+  /** Every problem of a refused request. */
+  readonly details: readonly ErrorDetail[];
+  /** Names the request in the server's log. */
+  readonly requestId: string | undefined;
+  /** The headers of the answer. */
+  readonly headers: Headers;
+
+  constructor(message: string, status: number, body: Partial<ErrorBody>, headers: Headers) {
+    super(message, { retryAfterSeconds: retryAfterSecondsOf(headers) });
+    this.status = status;
+    this.code = body.code as ErrorCode | undefined;
+    this.details = body.details ?? [];
+    this.requestId = headers.get("x-request-id") ?? undefined;
+    this.headers = headers;
+  }
+}
+
+/** 400: the request is malformed. */
+export class BadRequestError extends ApiError {}
+/** 401: the key is missing, wrong, expired or revoked. */
+export class AuthenticationError extends ApiError {}
+/** 403: the key may not do this, or is banned. */
+export class PermissionDeniedError extends ApiError {}
+/** 404: there is no such record. */
+export class NotFoundError extends ApiError {}
+/** 409: a rule of the store forbids it as things stand. */
+export class ConflictError extends ApiError {}
+/** 410: the operation's time is over. */
+export class GoneError extends ApiError {}
+/** 412: the record changed since the ETag in `ifMatch` was given. */
+export class PreconditionFailedError extends ApiError {}
+/** 422: the body is not what the operation takes; `details` names each problem. */
+export class UnprocessableError extends ApiError {}
+/** 429: the requests of the minute or of the day are spent. */
+export class RateLimitError extends ApiError {}
+/** 5xx: a fault on the server's side. */
+export class ServerError extends ApiError {}
+
+const byStatus: Readonly<Record<number, typeof ApiError>> = {
+  400: BadRequestError,
+  401: AuthenticationError,
+  403: PermissionDeniedError,
+  404: NotFoundError,
+  409: ConflictError,
+  410: GoneError,
+  412: PreconditionFailedError,
+  422: UnprocessableError,
+  429: RateLimitError,
+};
+
+/** The error of an answer, whoever gave it: a proxy's page has no code. */
+export function apiErrorOf(what: string, { status, headers }: Response, text: string): ApiError {
+  const body = errorBodyOf(text);
+  const Class = byStatus[status] ?? (status >= 500 ? ServerError : ApiError);
+  return new Class(body.message ?? `${what} was answered with ${status}.`, status, body, headers);
+}
+
+function errorBodyOf(text: string): Partial<ErrorBody> {
+  try {
+    const body = JSON.parse(text);
+    return typeof body?.code === "string" ? body : {};
+  } catch {
+    return {};
+  }
+}

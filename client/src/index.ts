@@ -1,0 +1,15 @@
+// A typed client of the Petstore API that retries, paces itself and verifies webhooks.
+export type * from "./api.ts";
+export type { Answer, Call, ListCall, Page } from "./call.ts";
+export { Petstore } from "./client.ts";
+export * from "./errors.ts";
+export type {
+  CallOptions,
+  ChangeOptions,
+  Logger,
+  PetstoreOptions,
+  Surroundings,
+  WriteOptions,
+} from "./options.ts";
+export type { RateLimit, RateWindow } from "./rates.ts";
+export { type EventType, type PetstoreEvent, type VerifyOptions, verifyWebhook } from "./webhooks.ts";

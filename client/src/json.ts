@@ -1,0 +1,21 @@
+/** JSON with bigints written as the integers they are. */
+export function jsonOf(value: unknown): string {
+  if (typeof value === "bigint") return String(value);
+  if (Array.isArray(value)) return `[${value.map((each) => jsonOf(each ?? null))}]`;
+  if (!isPlain(value)) return JSON.stringify(value);
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${jsonOf(field)}`)}}`;
+}
+
+/** A query with a repeated parameter for each of several values; `?` included. */
+export function queryOf(values: object): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values))
+    for (const each of [value].flat()) if (each !== undefined) query.append(name, String(each));
+  const text = String(query);
+  return text && `?${text}`;
+}
+
+function isPlain(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !("toJSON" in value);
+}

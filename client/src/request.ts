@@ -1,0 +1,136 @@
+import type { Answer } from "./call.ts";
+import { deprecationNotice } from "./deprecation.ts";
+import { apiErrorOf, ConnectionError, PetstoreError, TimeoutError, UnreadableAnswerError } from "./errors.ts";
+import { jsonOf, queryOf } from "./json.ts";
+import type { ChangeOptions, Settings } from "./options.ts";
+import { type Leave, type Pace, pacing, unpaced } from "./pace.ts";
+import { rateLimitOf } from "./rates.ts";
+import { retryWaitMs } from "./retry.ts";
+import type { Route } from "./route.ts";
+
+/** One operation with everything that it is given. */
+export interface Request {
+  readonly route: Route;
+  readonly path: string;
+  readonly input: unknown;
+  readonly options: ChangeOptions;
+}
+
+/** What sends requests for a client. */
+export type Send = <T>(request: Request) => Promise<Answer<T>>;
+
+export function sender(settings: Settings): Send {
+  const pace: Pace = settings.pace ? pacing(settings) : unpaced;
+  const noticed = new Set<string>();
+
+  /** A call's whole life: its turn, a try, and a wait before the next. */
+  async function send<T>({ route, path, input, options }: Request): Promise<Answer<T>> {
+    const { signal } = options;
+    const isRead = route.method === "GET";
+    const url = settings.baseUrl + path + (isRead && input ? queryOf(input) : "");
+    const init = initOf(route, input, options, settings.apiKey);
+    const maxRetries = options.maxRetries ?? settings.maxRetries;
+    const turns = route.isUncounted ? unpaced : pace;
+    for (let tries = 1; ; tries += 1) {
+      const leave = await turns.enter(route.what, signal, tries > 1);
+      const outcome = await attempt<T>(route, url, init, options, leave);
+      if (!(outcome instanceof PetstoreError)) return outcome;
+      const waitMs = retryWaitMs(outcome, tries, { ...settings, maxRetries });
+      if (waitMs === undefined) throw outcome;
+      settings.logger.debug?.(
+        `${route.what}: try ${tries} failed (${outcome.message}); the next is in ${Math.round(waitMs)} ms.`,
+      );
+      await settings.sleep(waitMs, signal ?? new AbortController().signal);
+    }
+  }
+
+  /** One try: an answer, or an error that may be worth another; an abort's reason is thrown. */
+  async function attempt<T>(
+    route: Route,
+    url: string,
+    init: RequestInit,
+    { signal, timeoutMs = settings.timeoutMs }: ChangeOptions,
+    leave: Leave,
+  ): Promise<Answer<T> | PetstoreError> {
+    const ending = new AbortController();
+    const abort = () => ending.abort(signal?.reason);
+    signal?.addEventListener("abort", abort);
+    const ended = new Promise<never>((_, reject) => {
+      ending.signal.addEventListener("abort", () => reject(ending.signal.reason));
+    });
+    settings.sleep(timeoutMs, ending.signal).then(
+      () => ending.abort(new TimeoutError(`${route.what} took longer than timeoutMs (${timeoutMs} ms).`)),
+      () => {},
+    );
+    try {
+      return await Promise.race([exchange<T>(route, url, { ...init, signal: ending.signal }, leave), ended]);
+    } catch (error) {
+      leave();
+      if (signal?.aborted) throw signal.reason;
+      const cause = ending.signal.aborted ? ending.signal.reason : error;
+      if (cause instanceof PetstoreError) return cause;
+      return new ConnectionError(`${route.what} got no whole answer: ${(cause as Error)?.message}.`, {
+        cause,
+      });
+    } finally {
+      signal?.removeEventListener("abort", abort);
+      ending.abort();
+    }
+  }
+
+  async function exchange<T>(route: Route, url: string, init: RequestInit, leave: Leave): Promise<Answer<T>> {
+    const { fetch } = settings;
+    const response = await fetch(url, init);
+    leave(response);
+    const { status, headers } = response;
+    if (headers.has("deprecation") && !noticed.has(route.id)) {
+      noticed.add(route.id);
+      settings.logger.warn(deprecationNotice(route, headers));
+    }
+    const text = await response.text();
+    if (!response.ok) throw apiErrorOf(route.what, response, text);
+    return {
+      data: dataOf<T>(route, text),
+      status,
+      headers,
+      requestId: headers.get("x-request-id") ?? undefined,
+      etag: headers.get("etag") ?? undefined,
+      rateLimit: rateLimitOf(headers),
+    };
+  }
+
+  return send;
+}
+
+/** What is the same in every try of a call; a write's idempotency key above all. */
+function initOf(
+  route: Route,
+  input: unknown,
+  options: ChangeOptions,
+  apiKey: string | undefined,
+): RequestInit {
+  const { method } = route;
+  const isWrite = method !== "GET";
+  const hasBody = isWrite && route.takesInput;
+  const headers = new Headers({ accept: "application/json", "api-version": "1" });
+  if (apiKey) headers.set("authorization", `Bearer ${apiKey}`);
+  if (isWrite) headers.set("idempotency-key", options.idempotencyKey ?? randomKey());
+  if (options.ifMatch !== undefined) headers.set("if-match", options.ifMatch);
+  if (hasBody) headers.set("content-type", "application/json");
+  for (const [name, value] of Object.entries(options.headers ?? {})) headers.set(name, value);
+  return { method, headers, redirect: "manual", ...(hasBody && { body: jsonOf(input ?? {}) }) };
+}
+
+/** 128 random bits; `randomUUID` is missing from pages that came over plain HTTP. */
+function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function dataOf<T>({ what }: Route, text: string): T {
+  try {
+    return (text === "" ? undefined : JSON.parse(text)) as T;
+  } catch (cause) {
+    throw new UnreadableAnswerError(`${what} was answered with something other than JSON.`, { cause });
+  }
+}
