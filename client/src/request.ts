@@ -52,6 +52,10 @@ export function sender(settings: Settings): Send {
     { signal, timeoutMs = settings.timeoutMs }: ChangeOptions,
     leave: Leave,
   ): Promise<Answer<T> | PetstoreError> {
+    if (signal?.aborted) {
+      leave();
+      throw signal.reason;
+    }
     const ending = new AbortController();
     const abort = () => ending.abort(signal?.reason);
     signal?.addEventListener("abort", abort);
