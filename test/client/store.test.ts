@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { ApiError, Petstore } from "../../client/src/index.ts";
+import { everyEndpoint } from "../../src/contract/api.ts";
+import { aStore, type Person, type TestStore } from "../harness.ts";
+import { movedClock } from "./moved-clock.ts";
+
+const FREE = { perMinute: 60, perDay: 1000 };
+let store: TestStore;
+
+beforeAll(async () => {
+  store = await aStore();
+});
+afterAll(() => store.stop());
+
+function clientOf({ key }: Person): Petstore {
+  return new Petstore({ baseUrl: store.url, apiKey: key });
+}
+
+/** The statuses of everything that a key was answered with, from the server's log. */
+function statusesOf(on: TestStore, { keyId }: Person): number[] {
+  return on
+    .logged()
+    .split("\n")
+    .filter((line) => line.includes(`"keyId":${keyId},`) || line.includes(`"keyId":${keyId}}`))
+    .map((line) => JSON.parse(line).status);
+}
+
+for (const calls of [200, 500]) {
+  test(`${calls} calls at once on a Free key all succeed: no strike, and no request more than needed`, async () => {
+    await using own = await aStore();
+    const person = await own.newPerson("customer", { quota: FREE });
+    const started = own.clock.now;
+    const { fetch, surroundings } = movedClock(own.clock);
+    const client = new Petstore({ baseUrl: own.url, apiKey: person.key, fetch, surroundings });
+    const pages = await Promise.all(Array.from({ length: calls }, () => client.pets.list()));
+
+    expect(pages).toHaveLength(calls);
+    expect(statusesOf(own, person)).toEqual(Array(calls).fill(200));
+    const { strikes, day, bannedUntil } = await client.account.limits();
+    expect([strikes.count, bannedUntil]).toEqual([0, undefined]);
+    expect(day.remaining).toBe(FREE.perDay - calls);
+    const windows = Math.ceil(calls / FREE.perMinute);
+    expect(own.clock.now - started).toBeLessThan(windows * 61_000);
+  });
+}
+
+test("writes wait for their turn as well, and each is done once", async () => {
+  await using own = await aStore();
+  const pet = await own.aPet(1000);
+  const person = await own.newPerson("customer", { quota: FREE });
+  const { fetch, surroundings } = movedClock(own.clock);
+  const client = new Petstore({ baseUrl: own.url, apiKey: person.key, fetch, surroundings });
+  const orders = await Promise.all(Array.from({ length: 130 }, () => client.orders.place({ petId: pet.id })));
+  expect(new Set(orders.map(({ id }) => id)).size).toBe(130);
+  expect((await client.inventory.get(pet.id)).quantity).toBe(870);
+  expect(new Set(statusesOf(own, person))).toEqual(new Set([201, 200]));
+  expect(await own.findings()).toEqual([]);
+});
+
+test("the daily quota is met with an error that says when to come back, and with no strike", async () => {
+  await using own = await aStore();
+  const person = await own.newPerson("customer", { quota: { perMinute: 60, perDay: 10 } });
+  const { fetch, surroundings } = movedClock(own.clock);
+  const client = new Petstore({ baseUrl: own.url, apiKey: person.key, fetch, surroundings });
+  const outcomes = await Promise.allSettled(Array.from({ length: 30 }, () => client.pets.list()));
+  expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(10);
+  for (const outcome of outcomes)
+    if (outcome.status === "rejected")
+      expect(outcome.reason.message).toMatch(/spent for 43200 s.*Come back at/);
+  expect(statusesOf(own, person)).toEqual(Array(10).fill(200));
+});
+
+test("the client has every operation of the contract, under its one name", () => {
+  const client: unknown = clientOf(store.customer);
+  for (const { id } of everyEndpoint) {
+    const found = id.split(".").reduce((at, name) => (at as Record<string, unknown>)?.[name], client);
+    expect([id, typeof found]).toEqual([id, "function"]);
+  }
+});
+
+test("catalogue, stock and orders are worked with from start to end", async () => {
+  const staff = clientOf(store.staff);
+  const customer = clientOf(store.customer);
+  const category = await staff.categories.create({ name: "Birds" });
+  const created = await staff.pets.create({ name: "Kiki", categoryId: category.id }).withResponse();
+  expect(created.status).toBe(201);
+  const { data: pet, etag } = created;
+  const renamed = await staff.pets.update(pet.id, { name: "Kiki II" }, { ifMatch: etag });
+  expect(renamed.name).toBe("Kiki II");
+  const stale = await staff.pets
+    .update(pet.id, { name: "Kiki III" }, { ifMatch: etag })
+    .catch((error) => error);
+  expect([stale.name, stale.code]).toEqual(["PreconditionFailedError", "precondition_failed"]);
+
+  await staff.inventory.set(pet.id, { quantity: 2 });
+  const order = await customer.orders.place({ petId: pet.id, quantity: 2 });
+  const refused = await customer.orders.place({ petId: pet.id }).catch((error) => error);
+  expect([refused.name, refused.code]).toEqual(["ConflictError", "pet_not_available"]);
+  await customer.orders.update(order.id as number, { complete: true });
+  expect(await customer.store.pet(pet.id)).toEqual({
+    id: pet.id,
+    name: "Kiki II",
+    categoryId: category.id,
+    status: "sold",
+    category,
+    quantity: 0,
+  });
+  const ledger = await staff.inventory.movements(pet.id);
+  expect(ledger.map(({ reason }) => reason)).toEqual(["ordered", "restocked", "created"]);
+});
+
+test("lists are walked over real cursors", async () => {
+  const staff = clientOf(store.staff);
+  const { id: categoryId } = await staff.categories.create({ name: "Many" });
+  await staff.pets.createMany(
+    Array.from({ length: 45 }, (_, index) => ({ name: `Pet ${index}`, categoryId })),
+  );
+  const names: string[] = [];
+  for await (const { name } of staff.pets.list({ categoryId, status: ["available"], limit: 20 }))
+    names.push(name);
+  expect(names).toEqual(Array.from({ length: 45 }, (_, index) => `Pet ${index}`));
+});
+
+test("an id above 2^53 names nothing, in path, query and body", async () => {
+  const staff = clientOf(store.staff);
+  const beyond = 2n ** 53n + 1n;
+  expect((await staff.store.pet(beyond).catch((error) => error)).message).toContain(String(beyond));
+  expect(await staff.pets.list({ id: [beyond] })).toHaveLength(0);
+  const refused = await staff.pets.create({ name: "Rex", categoryId: beyond }).catch((error) => error);
+  expect(refused.code).toBe("unknown_category");
+});
+
+test("the same idempotency key gives the first answer again", async () => {
+  const customer = clientOf(store.customer);
+  const first = await customer.orders.place({}, { idempotencyKey: "draft-1" }).withResponse();
+  const second = await customer.orders.place({}, { idempotencyKey: "draft-1" }).withResponse();
+  expect(second.data).toEqual(first.data);
+  expect(second.headers.get("idempotency-replayed")).toBe("true");
+});
+
+test("clients, keys and bans are administered", async () => {
+  const admin = clientOf(store.admin);
+  const shop = await admin.admin.clients.create({ name: "Shop", plan: "pro" });
+  const made = await admin.admin.keys.create(shop.id, { role: "customer" });
+  const till = new Petstore({ baseUrl: store.url, apiKey: made.key as string });
+  expect((await till.account.get()).client).toMatchObject({ id: shop.id, plan: "pro", perMinute: 300 });
+  await admin.admin.bans.impose(made.id, { minutes: 5, reason: "A try" });
+  const banned = await till.pets.list().catch((error) => error);
+  expect([banned.name, banned.code, banned.retryAfterSeconds]).toEqual([
+    "PermissionDeniedError",
+    "key_banned",
+    300,
+  ]);
+  expect((await till.account.limits()).bannedUntil).toBeDefined();
+  await admin.admin.bans.lift(made.id);
+  expect((await till.account.keys.list()).map(({ id }) => id)).toEqual([made.id]);
+  expect(await admin.admin.clients.remove(shop.id)).toBeUndefined();
+  expect((await till.pets.list().catch((error) => error)).name).toBe("AuthenticationError");
+});
+
+test("a rehearsed fault is met as the real one", async () => {
+  await using own = await aStore();
+  const { fetch, surroundings } = movedClock(own.clock);
+  const started = own.clock.now;
+  const tries: string[] = [];
+  const logger = { warn: () => {}, debug: (text: string) => void tries.push(text) };
+  const client = new Petstore({ baseUrl: own.url, apiKey: own.customer.key, fetch, surroundings, logger });
+  const rehearsal = (simulate: string) => ({ headers: { Prefer: `simulate=${simulate}` }, maxRetries: 2 });
+  const error = await client.pets.list({}, rehearsal("unavailable")).catch((reason) => reason);
+  expect([error.name, error.code, tries.length]).toEqual(["ServerError", "unavailable", 2]);
+  expect(own.clock.now - started).toBe(2000 + 250 + 500);
+  const banned = await client.pets.list({}, rehearsal("ban")).catch((reason) => reason);
+  expect([banned.code, banned.retryAfterSeconds, tries.length]).toEqual(["key_banned", 300, 2]);
+  const stock = await client.orders.place({}, rehearsal("insufficient_stock")).catch((reason) => reason);
+  expect(stock instanceof ApiError && stock.code).toBe("insufficient_stock");
+  const limited = await client.pets.list({}, rehearsal("rate_limit")).catch((reason) => reason);
+  expect([limited.name, tries.length]).toEqual(["RateLimitError", 4]);
+});
