@@ -16,6 +16,8 @@ export interface MovedClock {
   now(): number;
   /** Says of a request under way that nothing will come of it, so that time goes on. */
   hold(): void;
+  /** How many wait for a moment to come. */
+  sleepers(): number;
   /** Until the clock has come to this moment. */
   until(moment: number): Promise<void>;
 }
@@ -30,8 +32,8 @@ export function movedClock(clock: { now: number } = { now: 0 }, chance = 0.5): M
   const look = () => {
     if (isLooking) return;
     isLooking = true;
-    setTimeout(() =>
-      setTimeout(() => {
+    setImmediate(() =>
+      setImmediate(() => {
         isLooking = false;
         if (underWay > held || sleepers.length === 0) return;
         clock.now = Math.max(clock.now, Math.min(...sleepers.map(({ at }) => at)));
@@ -82,6 +84,7 @@ export function movedClock(clock: { now: number } = { now: 0 }, chance = 0.5): M
       held += 1;
       look();
     },
+    sleepers: () => sleepers.length,
     until: (moment) => sleep(moment - clock.now),
   };
 }

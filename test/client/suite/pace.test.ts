@@ -1,52 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ConnectionError, PaceError } from "../../../client/src/index.ts";
-import { refuse, reply, resetBeforeHeaders, type Step, scripted, slowHeaders } from "../scripted.ts";
+import { windowsSeen } from "../../../client/src/windows.ts";
+import { limiter } from "../limiter.ts";
+import { refuse, reply, resetBeforeHeaders, scripted, slowHeaders } from "../scripted.ts";
 
 const MINUTE = 60_000;
-
-interface Limiter {
-  readonly step: Step;
-  /** Requests that were refused. */
-  refused: number;
-  /** Requests that others sent with the same key. */
-  others(count: number): void;
-}
-
-/** A fixed window that opens at the whole second of its first request, as the server has it. */
-function limiter(perMinute: number, perDay = 100_000, answerAfterMs: () => number = () => 0): Limiter {
-  let openedAt = Number.NEGATIVE_INFINITY;
-  let count = 0;
-  let today = 0;
-  const limits: Limiter = {
-    refused: 0,
-    others(sent) {
-      count += sent;
-    },
-    step(exchange) {
-      const seconds = Math.floor(exchange.clock.now() / 1000);
-      if (seconds >= openedAt + 60) {
-        openedAt = seconds;
-        count = 0;
-      }
-      const isRefused = count >= perMinute || today >= perDay;
-      if (isRefused) limits.refused += 1;
-      else {
-        count += 1;
-        today += 1;
-      }
-      const reset = openedAt + 60 - seconds;
-      const headers: Record<string, string> = {
-        "ratelimit-policy": `"minute";q=${perMinute};w=60, "day";q=${perDay};w=86400`,
-        ratelimit: `"minute";r=${Math.max(0, perMinute - count)};t=${reset}, "day";r=${perDay - today};t=${86_400 - seconds}`,
-      };
-      if (isRefused) headers["retry-after"] = String(reset);
-      const answer = isRefused ? refuse(429, "rate_limit_exceeded", headers) : reply(200, [], headers);
-      setTimeout(() => answer(exchange), answerAfterMs());
-    },
-  };
-  return limits;
-}
 
 test("the first call goes alone until its headers are known", async () => {
   let isAnswered = false;
@@ -70,7 +29,7 @@ for (const [calls, perMinute] of [
   [60, 60],
 ] as const) {
   test(`${calls} calls at once with ${perMinute} a minute: none is refused, and none waits longer than it must`, async () => {
-    const limits = limiter(perMinute, 100_000, () => Math.random() * 5);
+    const limits = limiter(perMinute);
     await using server = await scripted(limits.step);
     const client = server.client();
     await Promise.all(Array.from({ length: calls }, () => client.pets.list()));
@@ -222,19 +181,80 @@ test("a window that ended while nobody asked is scouted anew", async () => {
 
 test("a request that was lost may have been counted, so one less is sent", async () => {
   const limits = limiter(4);
-  let lost = 0;
   await using server = await scripted((exchange) => {
-    if (exchange.arrival.path === "/categories" && lost === 0) {
-      lost += 1;
-      limits.others(1);
-      resetBeforeHeaders(exchange);
-    } else limits.step(exchange);
+    if (exchange.arrival.path !== "/categories") return limits.step(exchange);
+    limits.others(1);
+    resetBeforeHeaders(exchange);
   });
   const client = server.client();
   await client.pets.list();
-  await client.categories.list();
-  await Promise.all([client.pets.list(), client.pets.list()]);
+  await assert.rejects(client.categories.list({}, { maxRetries: 0 }), ConnectionError);
+  await Promise.all([client.pets.list(), client.pets.list(), client.pets.list()]);
   assert.equal(limits.refused, 0);
+});
+
+test("a call that was refused goes before those that have not been sent yet", async () => {
+  const limits = limiter(2);
+  await using server = await scripted(limits.step);
+  const client = server.client();
+  await client.pets.list();
+  limits.others(1);
+  const refused = client.categories.list();
+  await server.clock.until(1000);
+  const { account, inventory, orders, pets } = client;
+  await Promise.all([refused, orders.list(), inventory.list(), account.get(), pets.list()]);
+  assert.equal(limits.refused, 1);
+  assert.deepEqual(server.arrivals.map(({ path }) => path).slice(2), [
+    "/categories",
+    "/store/orders",
+    "/store/inventory",
+    "/account",
+    "/pets",
+  ]);
+});
+
+test("a gateway's 429 without rate headers is forgotten when the server's own are back", async () => {
+  const limits = limiter(60);
+  let isBusy = true;
+  await using server = await scripted((exchange) => {
+    if (!isBusy) return setTimeout(() => limits.step(exchange), 10) as unknown as undefined;
+    isBusy = false;
+    refuse(429, "rate_limit_exceeded", { "retry-after": "10" })(exchange);
+  });
+  const client = server.client();
+  await client.pets.list();
+  let underWay = 0;
+  let most = 0;
+  const counted = server.client({
+    fetch: async (url, init) => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      return server.clock.fetch(url, init).finally(() => {
+        underWay -= 1;
+      });
+    },
+  });
+  isBusy = true;
+  await counted.pets.list();
+  await server.clock.until(server.clock.now() + 20_000);
+  await Promise.all(Array.from({ length: 5 }, () => counted.pets.list()));
+  assert.equal(most, 5);
+});
+
+test("an answer that comes late tells nothing of the window that followed", () => {
+  const windows = windowsSeen();
+  const told = (minute: string) => new Response("[]", { headers: { ratelimit: `"minute";${minute}` } });
+  windows.learn(told("r=50;t=60"), 70_000, 70_100);
+  windows.learn(told("r=0;t=2"), 58_000, 75_000);
+  assert.equal(windows.standing(75_000).remaining, 50);
+  windows.learn(told("r=59;t=60"), 140_000, 140_100);
+  assert.equal(windows.standing(140_100).remaining, 59);
+});
+
+test("nothing is left waiting when a call is over", async () => {
+  await using server = await scripted([resetBeforeHeaders, refuse(503, "overloaded"), reply(200, [])]);
+  await server.client().pets.list();
+  assert.equal(server.clock.sleepers(), 0);
 });
 
 test("without pace every call goes at once, and what is refused is tried again", async () => {
