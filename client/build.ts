@@ -33,15 +33,20 @@ async function bundled(minify: boolean): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await (outputs[0] as Blob).arrayBuffer());
 }
 
-/** The compiler leaves `.ts` in the imports of declarations; readers of the package have only `.js`. */
+/** The compiler leaves `.ts` in the imports of declarations, where readers have only `.js`; what nobody can reach is left out. */
 async function buildTypes(into: string): Promise<void> {
   const compiler = join(folder, "../node_modules/.bin/tsc");
   const { exitCode, stdout } = Bun.spawnSync([compiler, "-p", folder, "--outDir", into]);
   if (exitCode !== 0) throw new Error(`tsc failed: ${stdout}`);
-  for await (const name of new Bun.Glob("*.d.ts").scan(into)) {
-    const file = Bun.file(join(into, name));
-    await Bun.write(file, (await file.text()).replaceAll(/(from "\.\/[\w-]+)\.ts"/g, '$1.js"'));
+  const needed = new Set(["index"]);
+  for (const name of needed) {
+    const file = Bun.file(join(into, `${name}.d.ts`));
+    const text = await file.text();
+    for (const [, imported] of text.matchAll(/from "\.\/([\w-]+)\.ts"/g)) needed.add(imported as string);
+    await Bun.write(file, text.replaceAll(/(from "\.\/[\w-]+)\.ts"/g, '$1.js"'));
   }
+  for (const name of new Bun.Glob("*.d.ts").scanSync(into))
+    if (!needed.has(name.replace(/\.d\.ts$/, ""))) rmSync(join(into, name));
 }
 
 if (import.meta.main) {

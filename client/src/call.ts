@@ -31,6 +31,7 @@ export interface Page<T> extends ReadonlyArray<T> {
   next(): Promise<Page<T> | undefined>;
 }
 
+/** @internal */
 export function callOf<T>(answer: Promise<Answer<T>>): Call<T> {
   const data = answer.then((whole) => whole.data);
   return Object.assign(data, {
@@ -42,7 +43,7 @@ export function callOf<T>(answer: Promise<Answer<T>>): Call<T> {
   });
 }
 
-/** A list whose pages are fetched by their cursors. */
+/** A list whose pages are fetched by their cursors. @internal */
 export function listOf<T>(
   fetchPage: (cursor?: string) => Promise<Answer<T[]>>,
   cursor?: string,

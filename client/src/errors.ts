@@ -84,7 +84,7 @@ const byStatus: Readonly<Record<number, typeof ApiError>> = {
   429: RateLimitError,
 };
 
-/** The error of an answer, whoever gave it: a proxy's page has no code. */
+/** The error of an answer, whoever gave it: a proxy's page has no code. @internal */
 export function apiErrorOf(what: string, { status, headers }: Response, text: string): ApiError {
   const body = errorBodyOf(text);
   const Class = byStatus[status] ?? (status >= 500 ? ServerError : ApiError);

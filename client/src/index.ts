@@ -2,7 +2,25 @@
 export type * from "./api.ts";
 export type { Answer, Call, ListCall, Page } from "./call.ts";
 export { Petstore } from "./client.ts";
-export * from "./errors.ts";
+export {
+  ApiError,
+  AuthenticationError,
+  BadRequestError,
+  ConflictError,
+  ConnectionError,
+  GoneError,
+  NotFoundError,
+  PaceError,
+  PermissionDeniedError,
+  PetstoreError,
+  PreconditionFailedError,
+  RateLimitError,
+  ServerError,
+  TimeoutError,
+  UnprocessableError,
+  UnreadableAnswerError,
+  WebhookError,
+} from "./errors.ts";
 export type {
   CallOptions,
   ChangeOptions,

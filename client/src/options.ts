@@ -64,7 +64,7 @@ export interface ChangeOptions extends WriteOptions {
   readonly ifMatch?: string | undefined;
 }
 
-/** The options with every default in its place. */
+/** The options with every default in its place. @internal */
 export interface Settings extends Surroundings {
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
@@ -77,6 +77,7 @@ export interface Settings extends Surroundings {
   readonly logger: Logger;
 }
 
+/** @internal */
 export function settingsOf(options: PetstoreOptions): Settings {
   const { baseUrl, apiKey } = options;
   if (!/^https?:/.test(new URL(baseUrl).protocol))

@@ -18,7 +18,7 @@ export interface RateWindow {
   readonly resetSeconds: number;
 }
 
-/** What the headers say of the limit; nothing if they are missing, or hidden from a page of another origin. */
+/** What the headers say of the limit; nothing if they are missing, or hidden from a page of another origin. @internal */
 export function rateLimitOf(headers: Headers): RateLimit | undefined {
   const limits = new Map(
     items(headers, "ratelimit-policy").map(([name, about]) => [name, numberAt("q", about)]),
@@ -43,7 +43,7 @@ export function rateLimitOf(headers: Headers): RateLimit | undefined {
   return tightest && { ...tightest, windows };
 }
 
-/** `Retry-After` in seconds, whichever of its two forms it has. */
+/** `Retry-After` in seconds, whichever of its two forms it has. @internal */
 export function retryAfterSecondsOf(headers: Headers): number | undefined {
   const given = headers.get("retry-after");
   if (given === null) return undefined;

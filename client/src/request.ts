@@ -73,9 +73,8 @@ export function sender(settings: Settings): Send {
       if (signal?.aborted) throw signal.reason;
       const cause = ending.signal.aborted ? ending.signal.reason : error;
       if (cause instanceof PetstoreError) return cause;
-      return new ConnectionError(`${route.what} got no whole answer: ${(cause as Error)?.message}.`, {
-        cause,
-      });
+      const why = (cause as Error)?.cause ?? cause;
+      return new ConnectionError(`${route.what} got no whole answer (${why}).`, { cause });
     } finally {
       signal?.removeEventListener("abort", abort);
       ending.abort();
