@@ -3,33 +3,45 @@ import { retryAfterSecondsOf } from "./rates.ts";
 
 /** Everything that the client throws, but an abort's own reason and wrong arguments. */
 export class PetstoreError extends Error {
+  // Written out, because a minifier renames classes; and different for each, so that the compiler tells them apart.
+  override readonly name: string = "PetstoreError";
   /** Seconds to wait before it is worth asking again, if that is known. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(message: string, options?: { cause?: unknown; retryAfterSeconds?: number | undefined }) {
     super(message, options);
-    this.name = new.target.name;
     this.retryAfterSeconds = options?.retryAfterSeconds;
   }
 }
 
 /** The server could not be reached, or its answer did not arrive whole. */
-export class ConnectionError extends PetstoreError {}
+export class ConnectionError extends PetstoreError {
+  override readonly name: "ConnectionError" | "TimeoutError" | "UnreadableAnswerError" = "ConnectionError";
+}
 
 /** A try took longer than `timeoutMs`. */
-export class TimeoutError extends ConnectionError {}
+export class TimeoutError extends ConnectionError {
+  override readonly name = "TimeoutError";
+}
 
 /** The answer is not the JSON that the API gives. */
-export class UnreadableAnswerError extends ConnectionError {}
+export class UnreadableAnswerError extends ConnectionError {
+  override readonly name = "UnreadableAnswerError";
+}
 
 /** Nothing was sent: the rate limit is spent, and waiting for a turn would take longer than `maxPaceWaitMs`. */
-export class PaceError extends PetstoreError {}
+export class PaceError extends PetstoreError {
+  override readonly name = "PaceError";
+}
 
 /** A webhook's signature or time is wrong. */
-export class WebhookError extends PetstoreError {}
+export class WebhookError extends PetstoreError {
+  override readonly name = "WebhookError";
+}
 
 /** The server answered with an error. */
 export class ApiError extends PetstoreError {
+  override readonly name: string = "ApiError";
   /** The HTTP status. */
   readonly status: number;
   /** Stable, for programs; missing if something between here and the server answered. */
@@ -52,25 +64,45 @@ export class ApiError extends PetstoreError {
 }
 
 /** 400: the request is malformed. */
-export class BadRequestError extends ApiError {}
+export class BadRequestError extends ApiError {
+  override readonly name = "BadRequestError";
+}
 /** 401: the key is missing, wrong, expired or revoked. */
-export class AuthenticationError extends ApiError {}
+export class AuthenticationError extends ApiError {
+  override readonly name = "AuthenticationError";
+}
 /** 403: the key may not do this, or is banned. */
-export class PermissionDeniedError extends ApiError {}
+export class PermissionDeniedError extends ApiError {
+  override readonly name = "PermissionDeniedError";
+}
 /** 404: there is no such record. */
-export class NotFoundError extends ApiError {}
+export class NotFoundError extends ApiError {
+  override readonly name = "NotFoundError";
+}
 /** 409: a rule of the store forbids it as things stand. */
-export class ConflictError extends ApiError {}
+export class ConflictError extends ApiError {
+  override readonly name = "ConflictError";
+}
 /** 410: the operation's time is over. */
-export class GoneError extends ApiError {}
+export class GoneError extends ApiError {
+  override readonly name = "GoneError";
+}
 /** 412: the record changed since the ETag in `ifMatch` was given. */
-export class PreconditionFailedError extends ApiError {}
+export class PreconditionFailedError extends ApiError {
+  override readonly name = "PreconditionFailedError";
+}
 /** 422: the body is not what the operation takes; `details` names each problem. */
-export class UnprocessableError extends ApiError {}
+export class UnprocessableError extends ApiError {
+  override readonly name = "UnprocessableError";
+}
 /** 429: the requests of the minute or of the day are spent. */
-export class RateLimitError extends ApiError {}
+export class RateLimitError extends ApiError {
+  override readonly name = "RateLimitError";
+}
 /** 5xx: a fault on the server's side. */
-export class ServerError extends ApiError {}
+export class ServerError extends ApiError {
+  override readonly name = "ServerError";
+}
 
 const byStatus: Readonly<Record<number, typeof ApiError>> = {
   400: BadRequestError,

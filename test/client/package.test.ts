@@ -18,16 +18,13 @@ test("the whole client is at most 6 KB, minified and gzipped", async () => {
 });
 
 test("the package has its module, its types, a readme and a licence, and nothing else", () => {
-  const installed = join(project.folder, "node_modules/petstore-client");
+  const { installed } = project;
   expect(readdirSync(installed).sort()).toEqual(["LICENSE", "README.md", "dist", "package.json"]);
   for (const name of readdirSync(join(installed, "dist"))) expect(name).toMatch(/^index\.js$|\.d\.ts$/);
 });
 
 test("publint finds nothing to say", () => {
-  const { stdout } = run(
-    [bin("publint"), "--strict", "--pack", "false", "."],
-    join(import.meta.dir, "../../client"),
-  );
+  const { stdout } = run([bin("publint"), "--strict", "--pack", "false", "."], project.installed);
   expect(stdout).toContain("All good!");
 });
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildClient } from "../../client/build.ts";
@@ -9,24 +9,32 @@ export const bin = (name: string) => join(root, "node_modules/.bin", name);
 /** A project of somebody who has installed the packed client. */
 export interface Project extends Disposable {
   readonly folder: string;
+  /** Where the package is. */
+  readonly installed: string;
   /** The package as it would be published. */
   readonly tarball: string;
 }
 
 /** Builds and packs the client, and installs it into a new folder. */
 export async function aProject(): Promise<Project> {
-  await buildClient();
   const folder = mkdtempSync(join(tmpdir(), "petstore-consumer-"));
-  const { stdout } = run(
-    ["npm", "pack", "--json", "--offline", "--pack-destination", folder],
-    join(root, "client"),
-  );
+  const source = join(folder, "package");
+  await buildClient(join(source, "dist"));
+  for (const name of ["package.json", "README.md", "LICENSE"])
+    cpSync(join(root, "client", name), join(source, name));
+  const { stdout } = run(["npm", "pack", "--json", "--offline", "--pack-destination", folder], source);
   const tarball = join(folder, JSON.parse(stdout)[0].filename);
   const installed = join(folder, "node_modules/petstore-client");
-  run(["mkdir", "-p", installed], folder);
+  mkdirSync(installed, { recursive: true });
   run(["tar", "-xzf", tarball, "-C", installed, "--strip-components=1"], folder);
+  rmSync(source, { recursive: true });
   await Bun.write(join(folder, "package.json"), '{ "type": "module", "private": true }\n');
-  return { folder, tarball, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
+  return {
+    folder,
+    installed,
+    tarball,
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
 }
 
 /** Runs a program to its end; what it says if it fails is the error. */

@@ -108,8 +108,8 @@ test("the recipes compile in a project that is as strict as can be", async () =>
   run([bin("tsc"), "-p", "."], project.folder);
 });
 
-/** What must not compile; a line that does is an error of its own. */
-const wrong = `import { ApiError, Petstore } from "petstore-client";
+/** What must not compile, where a line that does is an error of its own; and what must. */
+const wrong = `import { ApiError, ConnectionError, NotFoundError, Petstore, PetstoreError } from "petstore-client";
 declare const client: Petstore;
 declare const error: ApiError;
 // @${"ts-expect"}-error: the code is mistyped
@@ -126,6 +126,11 @@ void client.pets.create({ name: "Rex", categoryId: 1 }, { ifMatch: '"p1"' });
 void new Petstore({ apiKey: "a" });
 // @${"ts-expect"}-error: a page does not change
 void client.pets.list().then((page) => page.push());
+export function told(error: PetstoreError): unknown {
+  if (error instanceof ConnectionError) return error.name;
+  if (error instanceof NotFoundError) return error.code;
+  return error instanceof ApiError ? error.status : error.message;
+}
 void client.pets.list({ status: undefined }, { signal: undefined });
 void client.pets.create({ name: "Rex", categoryId: 1n });
 `;

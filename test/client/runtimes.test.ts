@@ -88,8 +88,7 @@ test(
       routes: {
         "/": () => new Response(page(store as TestStore), { headers: { "content-type": "text/html" } }),
         "/smoke.js": () => new Response(Bun.file(join(project.folder, "smoke.js"))),
-        "/client.js": () =>
-          new Response(Bun.file(join(project.folder, "node_modules/petstore-client/dist/index.js"))),
+        "/client.js": () => new Response(Bun.file(join(project.installed, "dist/index.js"))),
         "/told": async (request) => {
           told.resolve(await request.json());
           return new Response(null, { status: 204 });
