@@ -19,7 +19,7 @@ beforeAll(async () => {
   symlinkSync(join(packages, "typescript-5"), join(folder, "node_modules/typescript"));
   for (const name of ["openapi-typescript", "@hey-api"])
     cpSync(join(packages, name), join(folder, "node_modules", name), { recursive: true });
-  await Bun.write(join(folder, "package.json"), '{ "type": "module", "private": true }\n');
+  await Bun.write(join(folder, "package.json"), JSON.stringify({ type: "module", private: true, imports }));
   await Bun.write(join(folder, "openapi.json"), await (await fetch(`${store.url}/openapi.json`)).text());
   await Bun.write(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions }));
 });
@@ -28,6 +28,7 @@ afterAll(async () => {
   await store.stop();
 });
 
+const imports = { "#paths": "./paths.ts", "#hey": "./hey/index.ts", "#hey-client": "./hey/client.gen.ts" };
 const compilerOptions = {
   target: "esnext",
   module: "preserve",
@@ -53,7 +54,7 @@ test(
     const placed = await printed(
       "fetch.ts",
       `import createClient from "openapi-fetch";
-import type { paths } from "./paths";
+import type { paths } from "#paths";
 
 const client = createClient<paths>({
   baseUrl: "${store.url}",
@@ -78,8 +79,8 @@ test(
     run(["node", "node_modules/@hey-api/openapi-ts/bin/run.js", ...flags], folder);
     const placed = await printed(
       "hey-client.ts",
-      `import { ordersPlace, petsList } from "./hey";
-import { client } from "./hey/client.gen";
+      `import { ordersPlace, petsList } from "#hey";
+import { client } from "#hey-client";
 
 client.setConfig({ baseUrl: "${store.url}", auth: "${store.customer.key}" });
 const { data: pets } = await petsList({ query: { status: ["available"], limit: 1 } });

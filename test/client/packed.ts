@@ -28,7 +28,8 @@ export async function aProject(): Promise<Project> {
   mkdirSync(installed, { recursive: true });
   run(["tar", "-xzf", tarball, "-C", installed, "--strip-components=1"], folder);
   rmSync(source, { recursive: true });
-  await Bun.write(join(folder, "package.json"), '{ "type": "module", "private": true }\n');
+  const manifest = { type: "module", private: true, imports: { "#smoke": "./smoke.js" } };
+  await Bun.write(join(folder, "package.json"), JSON.stringify(manifest));
   return {
     folder,
     installed,

@@ -20,7 +20,7 @@ beforeAll(async () => {
     target: "node",
     plugins: [builtClient],
   });
-  const lines = 'import { smoke } from "./smoke.js";\nconsole.log(JSON.stringify(await smoke(URL_, KEY)));\n';
+  const lines = 'import { smoke } from "#smoke";\nconsole.log(JSON.stringify(await smoke(URL_, KEY)));\n';
   const program = (env: string) =>
     lines.replace("URL_", `${env}("PETSTORE_URL")`).replace("KEY", `${env}("PETSTORE_KEY")`);
   await Bun.write(join(project.folder, "node.js"), program("((name) => process.env[name])"));
@@ -107,12 +107,12 @@ test(
 
 function page({ url, customer }: TestStore): string {
   return `<!doctype html><title>smoke</title>
-<script type="importmap">{ "imports": { "petstore-client": "./client.js" } }</script>
+<script type="importmap">{ "imports": { "petstore-client": "./client.js", "#smoke": "./smoke.js" } }</script>
 <script type="module">
   const tell = (result) => fetch("/told", { method: "POST", body: JSON.stringify(result) });
   addEventListener("unhandledrejection", ({ reason }) => tell({ unhandled: String(reason) }));
   try {
-    const { smoke } = await import("./smoke.js");
+    const { smoke } = await import("#smoke");
     await tell(await smoke(${JSON.stringify(url)}, ${JSON.stringify(customer.key)}));
   } catch (error) {
     await tell({ error: String(error?.stack ?? error) });
