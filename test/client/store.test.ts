@@ -176,3 +176,37 @@ test("a rehearsed fault is met as the real one", async () => {
   const limited = await client.pets.list({}, rehearsal("rate_limit")).catch((reason) => reason);
   expect([limited.name, tries.length]).toEqual(["RateLimitError", 4]);
 });
+
+test("an order whose answer was lost on the way is placed once", async () => {
+  const pet = await store.aPet(10);
+  let sent = 0;
+  const client = new Petstore({
+    baseUrl: store.url,
+    apiKey: store.customer.key,
+    surroundings: { random: () => 0 },
+    async fetch(url, init) {
+      const response = await fetch(url, init);
+      sent += 1;
+      if (sent > 2) return response;
+      await response.text();
+      throw new TypeError("The connection was reset.");
+    },
+  });
+  const { data: order, headers } = await client.orders.place({ petId: pet.id, quantity: 4 }).withResponse();
+  expect([sent, headers.get("idempotency-replayed")]).toEqual([3, "true"]);
+  expect((await client.inventory.get(pet.id)).quantity).toBe(6);
+  const orders = await client.orders.list({ petId: pet.id });
+  expect(orders.map(({ id }) => id)).toEqual([order.id]);
+});
+
+test("the deprecated operation is told of, with the server's own dates", async () => {
+  const pet = await store.aPet();
+  const told: string[] = [];
+  const logger = { warn: (text: string) => void told.push(text) };
+  const client = new Petstore({ baseUrl: store.url, apiKey: store.customer.key, logger });
+  await client.pets.get(pet.id);
+  await client.pets.get(pet.id);
+  expect(told).toEqual([
+    "pets.get (GET /pets/{petId}) is deprecated since 2026-11-01 and ends on 2027-11-30. Use store.pet instead.",
+  ]);
+});
