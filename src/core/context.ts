@@ -1,23 +1,14 @@
 import type { EventData, EventType } from "../contract/events.ts";
 import type { Api, Input, Output, Role, Route } from "../contract/route.ts";
-import type { Conduct } from "./bans.ts";
 import { fail } from "./failure.ts";
-import type { Reads, Writes } from "./ports.ts";
+import type { Reads, Standing, Writes } from "./ports.ts";
 import type { Rules } from "./rules.ts";
-import type { LimitState } from "./windows.ts";
 
 /** Who is calling, known from the key. */
 export interface Caller {
   readonly clientId: number;
   readonly keyId: number;
   readonly role: Role;
-}
-
-/** How a key stands with the limits. */
-export interface Standing {
-  readonly state: LimitState;
-  readonly conduct: Conduct;
-  readonly bannedUntil: number | null;
 }
 
 export interface ReadContext {

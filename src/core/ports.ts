@@ -1,7 +1,6 @@
 import type { Role } from "../contract/route.ts";
 import type { Int64 } from "../contract/shapes.ts";
 import type { Conduct } from "./bans.ts";
-import type { Standing } from "./context.ts";
 import type { Plan } from "./plans.ts";
 import type {
   Admission,
@@ -29,6 +28,7 @@ import type {
   PetQuery,
   PetRecord,
   PetWithCategory,
+  Standing,
   StockMove,
   UsageQuery,
   UsageRecord,

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import type { Caller, Result, Standing } from "../core/context.ts";
+import type { Caller, Result } from "../core/context.ts";
 import { KEY_BYTES } from "../core/key-format.ts";
 import { ANSWERS_KEPT_MS, type Command, type Performed, refuseReusedKey } from "../core/perform.ts";
-import type { Reads } from "../core/ports.ts";
+import type { Reads, Standing } from "../core/ports.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Answer } from "./answer.ts";
 import { readBody } from "./body.ts";

@@ -1,7 +1,14 @@
 import { type BanRules, type Conduct, goodConduct, judge } from "../core/bans.ts";
-import type { Standing } from "../core/context.ts";
 import type { Quota } from "../core/plans.ts";
-import type { Admission, KnownKey, LimitedKey, Limits, NewBanRecord, NewEvent } from "../core/ports.ts";
+import type {
+  Admission,
+  KnownKey,
+  LimitedKey,
+  Limits,
+  NewBanRecord,
+  NewEvent,
+  Standing,
+} from "../core/ports.ts";
 import { count, type LimitState, type Refusing, roll, stateOf, type Windows } from "../core/windows.ts";
 import { WindowTable } from "./table.ts";
 
