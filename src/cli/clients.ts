@@ -71,9 +71,16 @@ export function clientCommands(): Command {
 
 /** A whole number above zero, as a flag gives it. */
 export function positive(text: string): number {
+  const value = wholeNumber(text);
+  if (value < 1) throw new InvalidArgumentError("It must be a whole number above 0.");
+  return value;
+}
+
+/** A whole number from zero, as a flag gives it. */
+export function wholeNumber(text: string): number {
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value < 1 || !Number.isSafeInteger(value))
-    throw new InvalidArgumentError("It must be a whole number above 0.");
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value))
+    throw new InvalidArgumentError("It must be a whole number.");
   return value;
 }
 

@@ -66,7 +66,7 @@ export function bannedEvent({ keyId, clientId, cause, level, until }: NewBanReco
   return { keyId, clientId, cause, level, until: new Date(until).toISOString() };
 }
 
-function shownBan({ keyId, clientId, cause, reason, level, since, until }: NewBanRecord): Ban {
+export function shownBan({ keyId, clientId, cause, reason, level, since, until }: NewBanRecord): Ban {
   return {
     keyId,
     clientId,

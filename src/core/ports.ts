@@ -55,6 +55,10 @@ export interface Reads {
   key(id: Int64): Awaitable<KeyRecord | null>;
   keys(clientId: Int64 | null): Awaitable<KeyRecord[]>;
   conduct(keyId: number): Awaitable<Conduct | null>;
+  /** The conduct of all keys that a client has or had. */
+  conducts(clientId: number): Awaitable<Conduct[]>;
+  /** A key's ban in force. */
+  ban(keyId: number, now: number): Awaitable<BanRecord | null>;
   client(id: Int64): Awaitable<ClientRecord | null>;
   clients(query: PageQuery): Awaitable<ClientRecord[]>;
   clientNamed(name: string, plan: Plan): Awaitable<ClientRecord | null>;

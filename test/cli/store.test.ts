@@ -85,5 +85,6 @@ test("lists for people are tables, and an empty one says what to do", async () =
   await petstore(["clients", "create", "--name", "Shop"], asked(folder));
   const some = await petstore(["clients", "list"], asked(folder));
   expect(some.stdout.split("\n")[0]).toMatch(/^id +name +plan +perMinute +perDay/);
-  expect(some.stdout.split("\n")[1]).toMatch(/^1 +Shop +free +60 +1000/);
+  expect(some.stdout.split("\n")[1]).toMatch(/^1 +operator +enterprise +\d+ +\d+/);
+  expect(some.stdout.split("\n")[2]).toMatch(/^2 +Shop +free +60 +1000/);
 });

@@ -4,6 +4,7 @@ import type { Arguments, Db, Statement, Value } from "../statement.ts";
 
 /** How long a connection waits for another process's write, such as a command beside a running server. */
 const BUSY_TIMEOUT_MS = 5000;
+const BUSY_RETRY_MS = 20;
 /** A log file that a burst made larger than this is cut back at the next checkpoint. */
 const LOG_FILE_BYTES = 64 * 1024 * 1024;
 
@@ -86,10 +87,23 @@ function connection(database: Database): Connection {
 }
 
 function setPragma(database: Database, name: string, wanted: string | number): void {
-  database.run(`pragma ${name} = ${wanted}`);
+  patiently(() => database.run(`pragma ${name} = ${wanted}`));
   const [row] = database.query(`pragma ${name}`).values();
   if (row?.[0] !== wanted)
     throw new Error(`SQLite keeps ${name} at ${row?.[0]} where ${wanted} was asked for.`);
+}
+
+/** The change to WAL does not always wait for others by itself. */
+function patiently(work: () => void): void {
+  for (const deadline = Date.now() + BUSY_TIMEOUT_MS; ; ) {
+    try {
+      work();
+      return;
+    } catch (error) {
+      if ((error as { code?: string }).code !== "SQLITE_BUSY" || Date.now() > deadline) throw error;
+      Bun.sleepSync(BUSY_RETRY_MS);
+    }
+  }
 }
 
 function opened<T>(work: () => T): T {
