@@ -8,7 +8,7 @@ const store = theStore();
 const call = refusedCalls(store);
 const records = everyEndpoint.filter(({ method, route }) => method === "GET" && route.kind === "record");
 const changes = everyEndpoint.filter(({ method, route }) => takesIfMatch(method, route));
-const creations = everyEndpoint.filter(({ route }) => route.location);
+const creations = everyEndpoint.filter(({ route }) => route.location && route.kind === "record");
 
 /** The ETag that a reader of the record has. */
 async function tagAt(path: string): Promise<string> {
