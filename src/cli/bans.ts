@@ -2,10 +2,11 @@ import { Command } from "commander";
 import type { Ban } from "../contract/access-shapes.ts";
 import { shownBan } from "../core/admin.ts";
 import { plans } from "../core/plans.ts";
+import { reads } from "../store/store.ts";
 import { act, given } from "./act.ts";
 import { positive } from "./clients.ts";
 import { print, table } from "./say.ts";
-import { withDatabase, withSettings } from "./settings.ts";
+import { inspecting, withSettings } from "./settings.ts";
 
 /** `petstore bans`: keys that are refused for a time. */
 export function banCommands(): Command {
@@ -14,8 +15,11 @@ export function banCommands(): Command {
     .option("--json", "Print JSON.")
     .addHelpText("after", "\nExample:\n  petstore bans list")
     .action(async ({ json, ...options }: { json?: true }) => {
-      const bans = await withDatabase(options, async ({ reads }) => {
-        const records = await reads.bans({ descending: false, limit: Number.MAX_SAFE_INTEGER }, Date.now());
+      const bans = await inspecting(options, async (db) => {
+        const records = await reads(db).bans(
+          { descending: false, limit: Number.MAX_SAFE_INTEGER },
+          Date.now(),
+        );
         return records.map(shownBan);
       });
       print(json === true, bans, table(bans.map(row), "No key is banned."));

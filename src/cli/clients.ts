@@ -2,9 +2,10 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import type { Client } from "../contract/access-shapes.ts";
 import { plans } from "../core/plans.ts";
 import type { ClientRecord } from "../core/ports.ts";
+import { reads } from "../store/store.ts";
 import { act, given } from "./act.ts";
 import { print, table, time } from "./say.ts";
-import { withDatabase, withSettings } from "./settings.ts";
+import { inspecting, withSettings } from "./settings.ts";
 
 interface ChangeOptions {
   readonly name?: string;
@@ -33,7 +34,7 @@ export function clientCommands(): Command {
   const list = command("list", "List all clients.")
     .addHelpText("after", "\nExample:\n  petstore clients list --json")
     .action(async (options: { json?: true }) => {
-      const clients = await withDatabase(options, async ({ reads }) => (await everyClient(reads)).map(shown));
+      const clients = await inspecting(options, async (db) => (await everyClient(reads(db))).map(shown));
       print(
         options.json === true,
         clients,

@@ -56,7 +56,7 @@ export type Operations<A extends Api> = {
 export function requireMatch(cx: WriteContext, ...tags: string[]): void {
   const { ifMatch } = cx;
   if (ifMatch === undefined || ifMatch === "any" || tags.some((tag) => ifMatch.includes(tag))) return;
-  const wanted = ifMatch.map((tag) => `"${tag}"`).join(", ");
+  const wanted = ifMatch.map((tag) => `"${tag}"`).join(", ") || "no strong ETag";
   fail(
     "precondition_failed",
     `If-Match asks for ${wanted}, but the record is now "${tags[0]}". Read it again and repeat the change.`,

@@ -46,7 +46,7 @@ export function limitReads(db: Db): Pick<Reads, "bans" | "ban" | "conduct" | "co
         ...query,
         columns: banColumns,
         table: "bans",
-        key: "id",
+        key: "until",
         branches: [inForce],
       });
       return db.all(listing<BanRecord>(text), values);

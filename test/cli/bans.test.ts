@@ -95,6 +95,7 @@ test("lifting what is not banned, and a ban of more than a year, are refused", a
 test("an empty list of bans says so", async () => {
   using folder = aFolder();
   const asked = { env: { DATABASE_URL: folder.database } };
+  await petstore(["migrate"], asked);
   expect((await petstore(["bans", "list"], asked)).stdout).toBe("No key is banned.\n");
   expect((await petstore(["bans", "list", "--json"], asked)).stdout).toBe("[]\n");
 });

@@ -77,6 +77,7 @@ test("the document is JSON, or YAML of the same", async () => {
 
 test("lists for people are tables, and an empty one says what to do", async () => {
   using folder = aFolder();
+  await petstore(["migrate"], asked(folder));
   const none = await petstore(["clients", "list"], asked(folder));
   expect(none.stdout).toBe("There are no clients yet: petstore clients create --name NAME\n");
   expect((await petstore(["keys", "list"], asked(folder))).stdout).toBe(
