@@ -74,7 +74,7 @@ export async function start(config: Config, { clock, log }: Surroundings): Promi
     try {
       await perform("behind.ban", ban);
       callers.forget();
-      limits.banIsKept(ban.keyId);
+      limits.banIsKept(ban);
     } catch (error) {
       log.error("A ban could not be kept; it holds in memory and is tried again.", {
         keyId: ban.keyId,

@@ -21,6 +21,29 @@ export const NOON = Date.parse("2026-11-15T12:00:00Z");
 /** More than any test asks for in the one minute in which its clock stands. */
 const PLENTY: Quota = { perMinute: 1_000_000, perDay: 100_000_000 };
 
+/** What only operations write; what is counted is written behind, at a time of its own. */
+const kept = [
+  "* from pets",
+  "* from categories",
+  "* from orders",
+  "* from movements",
+  "* from events where type not in ('quota.warning', 'key.strike_warning')",
+  "* from kept_answers",
+  "* from clients",
+  "id, client_id, role, name, hash, last_four, created_at, expires_at, revoked_at from api_keys",
+  "* from bans",
+  "* from audit",
+];
+
+/** The five headers that say how the limits stand, and what each looks like. */
+const rateHeaders: readonly (readonly [string, RegExp])[] = [
+  ["x-ratelimit-limit", /^[1-9]\d*$/],
+  ["x-ratelimit-remaining", /^\d+$/],
+  ["x-ratelimit-reset", /^[1-9]\d*$/],
+  ["ratelimit-policy", /^"minute";q=[1-9]\d*;w=60, "day";q=[1-9]\d*;w=86400$/],
+  ["ratelimit", /^"minute";r=\d+;t=\d+, "day";r=\d+;t=\d+$/],
+];
+
 interface MadeKey {
   readonly id: number;
   readonly clientId: number;
@@ -78,6 +101,8 @@ export interface TestStore extends AsyncDisposable {
   /** A category, and a pet of it with this stock. */
   aPet(quantity?: number, name?: string): Promise<{ id: number; categoryId: number }>;
   findings(): Promise<readonly unknown[]>;
+  /** Stops the server as a signal would and starts it again, over the same database and at the same address. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -101,7 +126,9 @@ export async function aStore(env: Record<string, string> = {}): Promise<TestStor
     },
     () => clock.now,
   );
-  const running = await start(config, { clock: () => clock.now, log });
+  const surroundings = { clock: () => clock.now, log };
+  let running = await start(config, surroundings);
+  const { url } = running;
 
   const newPerson: TestStore["newPerson"] = async (role, { clientId, expiresAt, quota = PLENTY } = {}) => {
     const now = clock.now;
@@ -118,7 +145,7 @@ export async function aStore(env: Record<string, string> = {}): Promise<TestStor
       if (expiresAt !== undefined) await store.expireKey(made.id, expiresAt);
       return made;
     });
-    return person(running.url, record);
+    return person(url, record);
   };
   const admin = await newPerson("admin");
   const staff = await newPerson("staff");
@@ -126,14 +153,14 @@ export async function aStore(env: Record<string, string> = {}): Promise<TestStor
   let isStopping = false;
 
   const store: TestStore = {
-    url: running.url,
+    url,
     config,
     clock,
     admin,
     staff,
     customer: await newPerson("customer"),
     stranger: await newPerson("customer"),
-    nobody: person(running.url, { key: "", clientId: 0, id: 0 }),
+    nobody: person(url, { key: "", clientId: 0, id: 0 }),
     beside,
     newPerson,
     logged: () => {
@@ -144,12 +171,7 @@ export async function aStore(env: Record<string, string> = {}): Promise<TestStor
       beside.db
         .rows("select type, subject, client_id as clientId, data from events order by id")
         .map((row) => ({ ...row, data: JSON.parse(String(row.data)) }) as never),
-    snapshot: () =>
-      JSON.stringify(
-        ["pets", "categories", "orders", "movements", "events", "kept_answers"].map((table) =>
-          beside.db.rows(`select * from ${table} order by 1, 2`),
-        ),
-      ),
+    snapshot: () => JSON.stringify(kept.map((columns) => beside.db.rows(`select ${columns} order by 1, 2`))),
     async aPet(quantity = 1, name = "Rex") {
       const category = await staff.post("/categories", { name: "Dogs" });
       const pet = await staff.post("/pets", { name, categoryId: category.body.id });
@@ -157,6 +179,10 @@ export async function aStore(env: Record<string, string> = {}): Promise<TestStor
       return pet.body;
     },
     findings: async () => (await diagnoseFile(beside.db)).findings,
+    async restart() {
+      await running.stop();
+      running = await start({ ...config, port: Number(new URL(url).port) }, surroundings);
+    },
     async stop() {
       if (isStopping) return stopped.promise;
       isStopping = true;
@@ -214,6 +240,10 @@ export function holdAgainstContract(method: string, path: string, reply: Reply):
   };
   for (const name of ["api-version", "x-request-id"])
     if (!reply.headers.get(name)) complain(`no ${name} header`);
+  for (const [name, form] of rateHeaders) {
+    const value = reply.headers.get(name);
+    if (!value || !form.test(value)) complain(`the ${name} header is ${value}`);
+  }
   if (reply.status >= 400 && method !== "HEAD") {
     const problem = ErrorBody.safeParse(reply.body);
     if (!problem.success) complain(`not an Error: ${problem.error.message}`);

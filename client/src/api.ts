@@ -507,8 +507,8 @@ export interface OrdersListQuery {
   shippedAfter?: string | undefined;
   /** Only orders with a ship date before this time. */
   shippedBefore?: string | undefined;
-  /** The order; `-id` is newest first. */
-  sort?: "id" | "-id" | undefined;
+  /** The order; `-` is downward. `id` by default, `shipDate` with a filter of ship dates. */
+  sort?: "id" | "-id" | "shipDate" | "-shipDate" | undefined;
   /** Records on a page. */
   limit?: number | undefined;
   /** Where the page starts: from the `Link` header of the page before. */
@@ -676,7 +676,7 @@ export interface OrdersResource {
   /**
    * List orders.
    * A customer sees the orders of its own client, staff see all. With `shippedAfter` or `shippedBefore` they
-   * come in the order of their ship dates; otherwise of their ids.
+   * come in the order of their ship dates, otherwise of their ids.
    * GET /store/orders, for keys of the role customer or above.
    */
   list(query?: OrdersListQuery, options?: CallOptions): ListCall<Order>;
@@ -746,8 +746,8 @@ export interface AccountKeysResource {
   list(options?: CallOptions): Call<Key[]>;
   /**
    * Make a key.
-   * Of a role at most the asking key's. The new key starts with the asking key's strikes and ban level. Not
-   * while a key of the client is banned.
+   * Of a role at most the asking key's. The new key starts with the most strikes and the highest ban level
+   * that a key of the client has. Not while a key of the client is banned.
    * POST /account/keys, for keys of the role customer or above.
    */
   create(body?: NewKey, options?: WriteOptions): Call<CreatedKey>;
@@ -974,6 +974,8 @@ export type ErrorCode =
   | "pet_has_open_orders"
   /** 409: The client has open orders. */
   | "client_has_open_orders"
+  /** 409: The operator's own client cannot be removed or suspended. */
+  | "operator_client"
   /** 409: The client has 100 keys that work. */
   | "too_many_keys"
   /** 409: A request with the same `Idempotency-Key` is still running. */

@@ -1,10 +1,12 @@
 import { Command } from "commander";
 import type { Ban } from "../contract/access-shapes.ts";
+import { shownBan } from "../core/admin.ts";
 import { plans } from "../core/plans.ts";
+import { reads } from "../store/store.ts";
 import { act, given } from "./act.ts";
 import { positive } from "./clients.ts";
-import { print, table, time } from "./say.ts";
-import { withDatabase, withSettings } from "./settings.ts";
+import { print, table } from "./say.ts";
+import { inspecting, withSettings } from "./settings.ts";
 
 /** `petstore bans`: keys that are refused for a time. */
 export function banCommands(): Command {
@@ -13,15 +15,14 @@ export function banCommands(): Command {
     .option("--json", "Print JSON.")
     .addHelpText("after", "\nExample:\n  petstore bans list")
     .action(async ({ json, ...options }: { json?: true }) => {
-      const bans = await withDatabase(options, async ({ reads }) => {
-        const records = await reads.bans({ descending: false, limit: Number.MAX_SAFE_INTEGER }, Date.now());
-        return records.map(({ id: _id, since, until, ...ban }) => ({
-          ...ban,
-          since: time(since),
-          until: time(until),
-        }));
+      const bans = await inspecting(options, async (db) => {
+        const records = await reads(db).bans(
+          { descending: false, limit: Number.MAX_SAFE_INTEGER },
+          Date.now(),
+        );
+        return records.map(shownBan);
       });
-      print(json === true, bans, table(bans, "No key is banned."));
+      print(json === true, bans, table(bans.map(row), "No key is banned."));
     });
   const impose = new Command("impose")
     .description("Ban a key for some minutes, within a second, on a running server too.")
@@ -65,15 +66,23 @@ export function planCommands(): Command {
     .option("--json", "Print JSON.")
     .addHelpText("after", "\nExample:\n  petstore plans list")
     .action(({ json }: { json?: true }) => {
-      const rows = Object.entries(plans).map(([plan, quota]) => ({
-        plan,
-        perMinute: quota?.perMinute ?? "as agreed",
-        perDay: quota?.perDay ?? "as agreed",
-      }));
-      print(json === true, rows, table(rows, ""));
+      const all = Object.entries(plans).map(([plan, quota]) => ({ plan, ...quota }));
+      const rows = all.map((row) => ({ perMinute: "as agreed", perDay: "as agreed", ...row }));
+      print(
+        json === true,
+        all,
+        table(
+          rows.map(({ plan, perMinute, perDay }) => ({ plan, perMinute, perDay })),
+          "",
+        ),
+      );
     });
   return new Command("plans")
     .description("List the plans; a client gets one by 'petstore clients'.")
     .addHelpText("after", "\nExample:\n  petstore plans list")
     .addCommand(list);
+}
+
+function row({ keyId, clientId, cause, reason, level, since, until }: Ban) {
+  return { keyId, clientId, cause, reason, level, since, until };
 }

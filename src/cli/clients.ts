@@ -2,9 +2,10 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import type { Client } from "../contract/access-shapes.ts";
 import { plans } from "../core/plans.ts";
 import type { ClientRecord } from "../core/ports.ts";
+import { reads } from "../store/store.ts";
 import { act, given } from "./act.ts";
 import { print, table, time } from "./say.ts";
-import { withDatabase, withSettings } from "./settings.ts";
+import { inspecting, withSettings } from "./settings.ts";
 
 interface ChangeOptions {
   readonly name?: string;
@@ -33,7 +34,7 @@ export function clientCommands(): Command {
   const list = command("list", "List all clients.")
     .addHelpText("after", "\nExample:\n  petstore clients list --json")
     .action(async (options: { json?: true }) => {
-      const clients = await withDatabase(options, async ({ reads }) => (await everyClient(reads)).map(shown));
+      const clients = await inspecting(options, async (db) => (await everyClient(reads(db))).map(shown));
       print(
         options.json === true,
         clients,
@@ -71,9 +72,16 @@ export function clientCommands(): Command {
 
 /** A whole number above zero, as a flag gives it. */
 export function positive(text: string): number {
+  const value = wholeNumber(text);
+  if (value < 1) throw new InvalidArgumentError("It must be a whole number above 0.");
+  return value;
+}
+
+/** A whole number from zero, as a flag gives it. */
+export function wholeNumber(text: string): number {
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value < 1 || !Number.isSafeInteger(value))
-    throw new InvalidArgumentError("It must be a whole number above 0.");
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value))
+    throw new InvalidArgumentError("It must be a whole number.");
   return value;
 }
 

@@ -4,10 +4,11 @@ import { ROTATION_DAYS } from "../contract/access-shapes.ts";
 import { roles } from "../contract/route.ts";
 import { operator } from "../core/clients.ts";
 import { shownKey } from "../core/keys.ts";
+import { reads } from "../store/store.ts";
 import { act, given } from "./act.ts";
-import { positive } from "./clients.ts";
-import { print, table } from "./say.ts";
-import { withDatabase, withSettings } from "./settings.ts";
+import { positive, wholeNumber } from "./clients.ts";
+import { print, Refused, table } from "./say.ts";
+import { inspecting, withDatabase, withSettings } from "./settings.ts";
 
 type CreatedKey = Key & { readonly key: string };
 
@@ -46,9 +47,12 @@ export function keyCommands(): Command {
     .option("--json", "Print JSON.")
     .addHelpText("after", "\nExample:\n  petstore keys list --client 2")
     .action(async ({ client, json, ...options }: { client?: number; json?: true }) => {
-      const keys = await withDatabase(options, async ({ reads }) =>
-        (await reads.keys(client ?? null)).map(shownKey),
-      );
+      const keys = await inspecting(options, async (db) => {
+        const store = reads(db);
+        if (client !== undefined && !(await store.client(client)))
+          throw new Refused(`There is no client ${client}.`);
+        return (await store.keys(client ?? null)).map(shownKey);
+      });
       print(json === true, keys, table(keys.map(row), "There are no keys yet: petstore keys create"));
     });
   const revoke = new Command("revoke")
@@ -63,7 +67,12 @@ export function keyCommands(): Command {
   const rotate = new Command("rotate")
     .description("Replace a key by a new one, which is shown this once.")
     .argument("<id>", "The key's id, as the list shows it.", positive)
-    .option("--overlap-days <n>", `How long the old key still works, 0 to ${ROTATION_DAYS} days.`, Number, 0)
+    .option(
+      "--overlap-days <n>",
+      `How long the old key still works, 0 to ${ROTATION_DAYS} days.`,
+      wholeNumber,
+      0,
+    )
     .option("--json", "Print JSON.")
     .addHelpText("after", "\nExample:\n  petstore keys rotate 7 --overlap-days 7")
     .action(

@@ -2,7 +2,7 @@ import { Command, CommanderError } from "commander";
 import packageFile from "../../package.json" with { type: "json" };
 import { WrongSettings } from "../config.ts";
 import { Failure } from "../core/failure.ts";
-import { NewerDatabase } from "../store/sqlite/migrate.ts";
+import { ForeignDatabase, NewerDatabase, OlderDatabase } from "../store/sqlite/migrate.ts";
 import { banCommands, planCommands } from "./bans.ts";
 import { clientCommands } from "./clients.ts";
 import { keyCommands } from "./keys.ts";
@@ -55,7 +55,15 @@ function told(error: unknown): number {
   if (error instanceof Exit) return error.code;
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT;
   if (error instanceof WrongSettings) return say(error.message, USAGE_EXIT);
-  for (const known of [CannotListen, DatabaseTrouble, NewerDatabase, Failure, Refused]) {
+  for (const known of [
+    CannotListen,
+    DatabaseTrouble,
+    NewerDatabase,
+    OlderDatabase,
+    ForeignDatabase,
+    Failure,
+    Refused,
+  ]) {
     if (error instanceof known) return say(error.message, 1);
   }
   console.error(error);

@@ -81,7 +81,7 @@ export const account = {
       at: "POST /account/keys",
       summary: "Make a key",
       description:
-        "Of a role at most the asking key's. The new key starts with the asking key's strikes and ban level. Not while a key of the client is banned.",
+        "Of a role at most the asking key's. The new key starts with the most strikes and the highest ban level that a key of the client has. Not while a key of the client is banned.",
       role: "customer",
       body: NewKey,
       returns: CreatedKey,

@@ -100,7 +100,7 @@ export const admin = {
       returns: Client,
       kind: "plain",
       access: "changes",
-      errors: ["client_not_found", "invalid_plan"],
+      errors: ["client_not_found", "invalid_plan", "operator_client"],
       example: {
         body: { plan: "enterprise", perMinute: 5000, perDay: 2_000_000 },
         returns: { ...shop, plan: "enterprise", perMinute: 5000, perDay: 2_000_000 },
@@ -114,7 +114,7 @@ export const admin = {
       params: { clientId },
       kind: "plain",
       access: "changes",
-      errors: ["client_not_found", "client_has_open_orders"],
+      errors: ["client_not_found", "client_has_open_orders", "operator_client"],
       example: {},
     },
   },

@@ -155,6 +155,11 @@ export const errors = {
     cause: "The client has open orders.",
     remedy: "Complete or cancel them first.",
   },
+  operator_client: {
+    status: 409,
+    cause: "The operator's own client cannot be removed or suspended.",
+    remedy: "Revoke its keys one by one instead; the command line can always make a new one.",
+  },
   too_many_keys: {
     status: 409,
     cause: "The client has 100 keys that work.",

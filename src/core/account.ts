@@ -1,8 +1,9 @@
 import type { PetstoreApi } from "../contract/api.ts";
 import { levelAt, recent } from "./bans.ts";
 import { knownClient } from "./clients.ts";
-import type { Operations, Standing } from "./context.ts";
+import type { Operations } from "./context.ts";
 import { knownKey, ownKeys, shownKey } from "./keys.ts";
+import type { Standing } from "./ports.ts";
 import { usageOf } from "./usage.ts";
 
 export const account: Operations<PetstoreApi["account"]> = {

@@ -1,6 +1,6 @@
 import type { AuditEntry, Ban } from "../contract/access-shapes.ts";
 import type { PetstoreApi } from "../contract/api.ts";
-import { goodConduct } from "./bans.ts";
+import { goodConduct, levelAt } from "./bans.ts";
 import { clients } from "./clients.ts";
 import type { Operations } from "./context.ts";
 import { fail } from "./failure.ts";
@@ -15,9 +15,11 @@ export const admin: Operations<PetstoreApi["admin"]> = {
 
   bans: {
     async list(cx, { limit, cursor }) {
-      const after = readCursor(cursor, "id", "number");
+      const after = readCursor(cursor, "until", "number");
       const records = await cx.store.bans({ descending: false, after, limit: limit + 1 }, cx.now);
-      return pageOf(records, limit, shownBan, (last) => cursorAfter("id", { key: last.id, id: last.id }));
+      return pageOf(records, limit, shownBan, (last) =>
+        cursorAfter("until", { key: last.until, id: last.id }),
+      );
     },
 
     async impose(cx, { keyId, body: { minutes, reason } }) {
@@ -42,8 +44,9 @@ export const admin: Operations<PetstoreApi["admin"]> = {
     async lift(cx, { keyId }) {
       const { id, clientId } = await knownKey(cx, keyId);
       if (!(await cx.store.liftBan(id, cx.now))) fail("ban_not_found", `Key ${keyId} is not banned.`);
-      const conduct = await cx.store.conduct(id);
-      await cx.store.keepConduct(id, { ...(conduct ?? goodConduct), strikes: [], goodSince: cx.now });
+      const conduct = (await cx.store.conduct(id)) ?? goodConduct;
+      const level = levelAt(conduct, cx.now);
+      await cx.store.keepConduct(id, { ...conduct, strikes: [], level, goodSince: cx.now });
       cx.audit(`keys/${id}`);
       cx.emit("key.unbanned", `keys/${id}`, { keyId: id, clientId }, clientId);
       return { body: undefined };
@@ -66,7 +69,7 @@ export function bannedEvent({ keyId, clientId, cause, level, until }: NewBanReco
   return { keyId, clientId, cause, level, until: new Date(until).toISOString() };
 }
 
-function shownBan({ keyId, clientId, cause, reason, level, since, until }: NewBanRecord): Ban {
+export function shownBan({ keyId, clientId, cause, reason, level, since, until }: NewBanRecord): Ban {
   return {
     keyId,
     clientId,

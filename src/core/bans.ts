@@ -85,3 +85,13 @@ function banEnd(
   const end = now + length * 60_000;
   return isDay ? Math.min(end, resetAt) : end;
 }
+
+/** Of several keys' conduct the one that a new key of theirs starts with: the most strikes, and the highest level. */
+export function worst(conducts: readonly Conduct[], now: number, rules: BanRules): Conduct | undefined {
+  const [first] = conducts.toSorted(
+    (a, b) => recent(b.strikes, now, rules).length - recent(a.strikes, now, rules).length,
+  );
+  if (!first) return undefined;
+  const highest = conducts.reduce((a, b) => (levelAt(b, now) > levelAt(a, now) ? b : a));
+  return { ...first, level: highest.level, goodSince: highest.goodSince };
+}

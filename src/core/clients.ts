@@ -29,14 +29,18 @@ export const clients: Operations<PetstoreApi["admin"]["clients"]> = {
   },
 
   async update(cx, { clientId, body }) {
-    const after = changed(await knownClient(cx, clientId), body, cx.now);
+    const before = await knownClient(cx, clientId);
+    if (body.suspended) await refuseOperator(cx, before, "suspended");
+    const after = changed(before, body, cx.now);
     await cx.store.changeClient(after);
     cx.audit(`clients/${after.id}`);
     return { body: shownClient(after) };
   },
 
   async remove(cx, { clientId }) {
-    const { id } = await knownClient(cx, clientId);
+    const client = await knownClient(cx, clientId);
+    const { id } = client;
+    await refuseOperator(cx, client, "removed");
     if (await cx.store.hasOpenOrders(id)) {
       fail("client_has_open_orders", `Client ${id} has open orders. Complete or cancel them first.`);
     }
@@ -58,6 +62,16 @@ export async function knownClient(cx: ReadContext, clientId: Int64): Promise<Cli
 export async function operator(store: Writes, now: number): Promise<ClientRecord> {
   const own = await store.clientNamed(OPERATOR, "enterprise");
   return own ?? store.addClient({ name: OPERATOR, plan: "enterprise", ...operatorQuota }, now);
+}
+
+/** Nobody locks the operator out. */
+async function refuseOperator(cx: ReadContext, { id }: ClientRecord, what: string): Promise<void> {
+  const own = await cx.store.clientNamed(OPERATOR, "enterprise");
+  if (own?.id === id)
+    fail(
+      "operator_client",
+      `Client ${id} is the operator's own and cannot be ${what}. Revoke its keys one by one.`,
+    );
 }
 
 function shownClient({ id, name, plan, perMinute, perDay, createdAt, suspendedAt }: ClientRecord): Client {
@@ -88,7 +102,7 @@ function quotaOf(plan: Plan, given: { perMinute?: number | undefined; perDay?: n
   if (perMinute !== undefined && perDay !== undefined) return { perMinute, perDay };
   refuse(
     fields.filter((field) => given[field] === undefined),
-    "is required: the enterprise plan needs both numbers, requests per minute and per day",
+    "must be given: the enterprise plan needs both numbers, requests per minute and per day",
   );
 }
 

@@ -1,23 +1,14 @@
 import type { EventData, EventType } from "../contract/events.ts";
 import type { Api, Input, Output, Role, Route } from "../contract/route.ts";
-import type { Conduct } from "./bans.ts";
 import { fail } from "./failure.ts";
-import type { Reads, Writes } from "./ports.ts";
+import type { Reads, Standing, Writes } from "./ports.ts";
 import type { Rules } from "./rules.ts";
-import type { LimitState } from "./windows.ts";
 
 /** Who is calling, known from the key. */
 export interface Caller {
   readonly clientId: number;
   readonly keyId: number;
   readonly role: Role;
-}
-
-/** How a key stands with the limits. */
-export interface Standing {
-  readonly state: LimitState;
-  readonly conduct: Conduct;
-  readonly bannedUntil: number | null;
 }
 
 export interface ReadContext {
@@ -65,7 +56,7 @@ export type Operations<A extends Api> = {
 export function requireMatch(cx: WriteContext, ...tags: string[]): void {
   const { ifMatch } = cx;
   if (ifMatch === undefined || ifMatch === "any" || tags.some((tag) => ifMatch.includes(tag))) return;
-  const wanted = ifMatch.map((tag) => `"${tag}"`).join(", ");
+  const wanted = ifMatch.map((tag) => `"${tag}"`).join(", ") || "no strong ETag";
   fail(
     "precondition_failed",
     `If-Match asks for ${wanted}, but the record is now "${tags[0]}". Read it again and repeat the change.`,

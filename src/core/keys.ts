@@ -2,11 +2,12 @@ import { KEYS_OF_A_CLIENT, type Key } from "../contract/access-shapes.ts";
 import type { PetstoreApi } from "../contract/api.ts";
 import { type Role, roles } from "../contract/route.ts";
 import type { Int64 } from "../contract/shapes.ts";
+import { worst } from "./bans.ts";
 import { knownClient } from "./clients.ts";
 import type { Operations, ReadContext, WriteContext } from "./context.ts";
 import { Failure, fail } from "./failure.ts";
 import { hashOf, keyFrom } from "./key-format.ts";
-import type { KeyRecord, Writes } from "./ports.ts";
+import type { KeyRecord } from "./ports.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -19,7 +20,7 @@ export const keys: Operations<PetstoreApi["admin"]["keys"]> = {
 
   async create(cx, { clientId, body }) {
     const client = await knownClient(cx, clientId);
-    return created(cx, await makeKey(cx, client.id, newKey(body, cx.now)));
+    return created(await makeKey(cx, client.id, newKey(body, cx.now)));
   },
 
   async get(cx, { keyId }) {
@@ -43,14 +44,15 @@ export const ownKeys: Operations<PetstoreApi["account"]["keys"]> = {
   },
 
   async create(cx, { body }) {
-    const { clientId, keyId, role } = cx.caller;
+    const { clientId, role } = cx.caller;
     if (!isWithin(body.role, role)) {
       fail("role_too_high", `A key of the role ${role} cannot make one of the role ${body.role}.`);
     }
     await requireNoBan(cx);
     const made = await makeKey(cx, clientId, newKey(body, cx.now));
-    await inheritConduct(cx.store, keyId, made.record.id);
-    return created(cx, made);
+    const conduct = worst(await cx.store.conducts(clientId), cx.now, cx.rules.bans);
+    if (conduct) await cx.store.keepConduct(made.record.id, conduct);
+    return created(made);
   },
 
   async revoke(cx, { keyId }) {
@@ -115,7 +117,7 @@ export async function makeKey(cx: WriteContext, clientId: number, wanted: NewKey
   return { record, key };
 }
 
-function created(_cx: WriteContext, { record, key }: MadeKey) {
+function created({ record, key }: MadeKey) {
   return { body: shownKey(record), secret: { key } };
 }
 
@@ -137,30 +139,17 @@ async function revoke(cx: WriteContext, key: KeyRecord) {
 async function rotate(cx: WriteContext, old: KeyRecord, overlapDays: number) {
   if (!isWorking(old, cx.now))
     fail("key_not_found", `Key ${old.id} no longer works and cannot be rotated. Make a new one.`);
-  const made = await makeKey(cx, old.clientId, old);
-  await inheritConduct(cx.store, old.id, made.record.id);
-  if (old.bannedUntil !== null && old.bannedUntil > cx.now) {
-    const { clientId, bannedUntil: until } = old;
-    await cx.store.addBan({
-      keyId: made.record.id,
-      clientId,
-      cause: "admin",
-      reason: `Inherited from key ${old.id}`,
-      level: 0,
-      since: cx.now,
-      until,
-    });
-  }
-  const end = cx.now + overlapDays * DAY_MS;
   if (overlapDays === 0) await cx.store.revokeKey(old.id, cx.now);
-  else if (old.expiresAt === null || old.expiresAt > end) await cx.store.expireKey(old.id, end);
+  const made = await makeKey(cx, old.clientId, old);
+  const conduct = await cx.store.conduct(old.id);
+  if (conduct) await cx.store.keepConduct(made.record.id, conduct);
+  const ban = await cx.store.ban(old.id, cx.now);
+  if (ban) await cx.store.addBan({ ...ban, keyId: made.record.id });
+  const end = cx.now + overlapDays * DAY_MS;
+  if (overlapDays > 0 && (old.expiresAt === null || old.expiresAt > end))
+    await cx.store.expireKey(old.id, end);
   const record = await knownKey(cx, made.record.id);
-  return created(cx, { record, key: made.key });
-}
-
-async function inheritConduct(store: Writes, from: number, to: number): Promise<void> {
-  const conduct = await store.conduct(from);
-  if (conduct) await store.keepConduct(to, conduct);
+  return created({ record, key: made.key });
 }
 
 /** While a key of the client is banned, the client cannot make itself another. */

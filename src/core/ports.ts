@@ -1,7 +1,6 @@
 import type { Role } from "../contract/route.ts";
 import type { Int64 } from "../contract/shapes.ts";
 import type { Conduct } from "./bans.ts";
-import type { Standing } from "./context.ts";
 import type { Plan } from "./plans.ts";
 import type {
   Admission,
@@ -29,6 +28,7 @@ import type {
   PetQuery,
   PetRecord,
   PetWithCategory,
+  Standing,
   StockMove,
   UsageQuery,
   UsageRecord,
@@ -55,6 +55,10 @@ export interface Reads {
   key(id: Int64): Awaitable<KeyRecord | null>;
   keys(clientId: Int64 | null): Awaitable<KeyRecord[]>;
   conduct(keyId: number): Awaitable<Conduct | null>;
+  /** The conduct of all keys that a client has or had. */
+  conducts(clientId: number): Awaitable<Conduct[]>;
+  /** A key's ban in force. */
+  ban(keyId: number, now: number): Awaitable<BanRecord | null>;
   client(id: Int64): Awaitable<ClientRecord | null>;
   clients(query: PageQuery): Awaitable<ClientRecord[]>;
   clientNamed(name: string, plan: Plan): Awaitable<ClientRecord | null>;

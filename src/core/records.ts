@@ -230,3 +230,10 @@ export interface Admission {
   /** When the ban ends, if that is what refuses. */
   readonly bannedUntil: number | null;
 }
+
+/** How a key stands with the limits. */
+export interface Standing {
+  readonly state: LimitState;
+  readonly conduct: Conduct;
+  readonly bannedUntil: number | null;
+}

@@ -24,6 +24,10 @@ export async function usageOf(
   const toDay = to === undefined ? Math.floor(cx.now / DAY_MS) : dayOf(to);
   const fromDay = from === undefined ? toDay - USAGE_DAYS_BY_DEFAULT + 1 : dayOf(from);
   const length = toDay - fromDay + 1;
+  if (fromDay < 0) {
+    const message = "must not be before 1970";
+    fail("invalid_parameter", `The parameter from ${message}.`, [{ field: "from", message }]);
+  }
   if (length < 1 || length > USAGE_DAYS) {
     const message = `must be from 1 to ${USAGE_DAYS} days before or equal to \`to\`, is ${length} days`;
     fail("invalid_parameter", `The parameter from ${message}.`, [{ field: "from", message }]);

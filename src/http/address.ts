@@ -36,7 +36,13 @@ function inNetworks(networks: readonly string[]): (address: string) => boolean {
 /** An IPv4 address that came over IPv6 is the IPv4 address; brackets and ports go. */
 function plain(address: string): string {
   const bare = address.replace(/^\[(.*)\](:\d+)?$/, "$1").replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, "$1");
-  return bare.replace(/^::ffff:(?=\d+\.)/i, "");
+  const mapped = /^(?:0{0,4}:){2,5}:?ffff:(?:(\d+\.\d+\.\d+\.\d+)|([\da-f]{1,4}):([\da-f]{1,4}))$/i.exec(
+    bare,
+  );
+  if (!mapped) return bare;
+  const [, dotted, high = "", low = ""] = mapped;
+  const bits = [high, low].map((each) => Number.parseInt(each, 16));
+  return dotted ?? bits.flatMap((each) => [each >> 8, each & 255]).join(".");
 }
 
 /** An IPv6 user has a whole /64 to call from, so that is what is counted. */

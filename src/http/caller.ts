@@ -1,5 +1,5 @@
 import type { Caller } from "../core/context.ts";
-import { Failure } from "../core/failure.ts";
+import { Failure, Unavailable } from "../core/failure.ts";
 import { hashOf, holdsKey, isWellFormed } from "../core/key-format.ts";
 import type { KnownKey, LimitedKey, Reads } from "../core/ports.ts";
 
@@ -36,7 +36,13 @@ export function callers({ store, introduce, keyWasUsed }: CallerOptions): Caller
 
   const lookUp = async (key: string, now: number): Promise<KnownCaller | Failure> => {
     const rememberedThen = remembered;
-    const known = await store.keyByHash(hashOf(key));
+    let known: KnownKey | null;
+    try {
+      known = await store.keyByHash(hashOf(key));
+    } catch (error) {
+      // Whose key it is cannot be known now: it is refused, and counted as a request without one.
+      return error instanceof Failure ? error : new Unavailable(error);
+    }
     if (!known) return unknownKey;
     const refused = refusal(known, now);
     if (refused) return refused;

@@ -1,7 +1,6 @@
-import type { Standing } from "../core/context.ts";
 import { Failure, fail } from "../core/failure.ts";
 import { redacted } from "../core/key-format.ts";
-import type { Limits } from "../core/ports.ts";
+import type { Limits, Standing } from "../core/ports.ts";
 import type { Rules } from "../core/rules.ts";
 import type { LimitState } from "../core/windows.ts";
 import { type Answer, refusal, responseOf } from "./answer.ts";

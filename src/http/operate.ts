@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import type { Caller, Result, Standing } from "../core/context.ts";
+import type { Caller, Result } from "../core/context.ts";
 import { KEY_BYTES } from "../core/key-format.ts";
 import { ANSWERS_KEPT_MS, type Command, type Performed, refuseReusedKey } from "../core/perform.ts";
-import type { Reads } from "../core/ports.ts";
+import type { Reads, Standing } from "../core/ports.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Answer } from "./answer.ts";
 import { readBody } from "./body.ts";
@@ -42,7 +42,7 @@ export async function read(store: Store, rules: Rules, call: Call): Promise<Answ
 
 /** Reads body and parameters, and sends the write as a command; it is answered when it is on disk. */
 export async function write(store: Store, call: Call): Promise<Answer> {
-  const { request, endpoint, caller, pathname, search, now } = call;
+  const { request, endpoint, caller, search, now } = call;
   const { route } = endpoint;
   const bytes = route.body ? await readBody(request, route) : nothing;
   const json = route.body ? parseJson(bytes) : undefined;
@@ -65,10 +65,7 @@ export async function write(store: Store, call: Call): Promise<Answer> {
     now,
     random: route.access ? crypto.getRandomValues(new Uint8Array(KEY_BYTES)) : undefined,
     ifMatch: ifMatchTags(request.headers.get("if-match")),
-    idempotency:
-      key === undefined
-        ? undefined
-        : { key, fingerprint: fingerprint(request.method, pathname + search, bytes) },
+    idempotency: key === undefined ? undefined : { key, fingerprint: fingerprint(call, bytes) },
   });
   return success(call, performed);
 }
@@ -104,6 +101,11 @@ function pageLinks(pathname: string, search: string, { next }: Result): string {
   return `<${pathname}?${query}>; rel="next", <${first}>; rel="first"`;
 }
 
-function fingerprint(method: string, address: string, body: Uint8Array): string {
-  return createHash("sha256").update(`${method} ${address}\n`).update(body).digest("base64url");
+/** What makes two requests the same; an answer about keys is for the key that asked alone. */
+function fingerprint({ request, pathname, search, endpoint, caller }: Call, body: Uint8Array): string {
+  const asker = endpoint.route.access ? ` ${caller.keyId}` : "";
+  return createHash("sha256")
+    .update(`${request.method} ${pathname}${search}${asker}\n`)
+    .update(body)
+    .digest("base64url");
 }

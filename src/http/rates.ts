@@ -22,7 +22,10 @@ export function tooManyRequests(
   advice = "Repeated requests before that lead to a ban",
 ): Answer {
   const isDay = window === "day";
-  const { limit, resetAt } = isDay ? day : minute;
+  const { limit } = isDay ? day : minute;
+  // With both spent the day may end first: then it is the minute that has to be waited for.
+  const resetAt =
+    isDay && minute.remaining === 0 ? Math.max(minute.resetAt, day.resetAt) : (isDay ? day : minute).resetAt;
   const wait = Math.max(1, resetAt - nowSeconds);
   const code = isDay ? "daily_quota_exceeded" : "rate_limit_exceeded";
   const what = isDay ? "today (UTC)" : "this minute";

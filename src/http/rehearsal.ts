@@ -18,12 +18,13 @@ export interface Scene {
 
 /** The value of `Prefer: simulate=...`, if it is there. */
 export function rehearsalOf(prefer: string | null): string | undefined {
-  return prefer === null ? undefined : /(?:^|[,;\s])simulate="?([\w-]+)"?/i.exec(prefer)?.[1]?.toLowerCase();
+  const asked = prefer === null ? null : /(?:^|[,;\s])simulate(?![\w-])(?:="?([\w-]*)"?)?/i.exec(prefer);
+  return asked ? (asked[1] ?? "").toLowerCase() : undefined;
 }
 
 /** Answers as the real thing would, so that integrators can prove how they behave; nothing changes and nothing is held against them. */
 export function rehearse(wanted: string, scene: Scene): Answer {
-  const play = plays[wanted];
+  const play = Object.hasOwn(plays, wanted) ? plays[wanted] : undefined;
   if (!play) refuse(wanted, `knows ${Object.keys(plays).join(", ")}`);
   const answer = play(scene);
   if (!answer) refuse(wanted, `cannot be ${wanted} on ${scene.endpoint.route.at}`);

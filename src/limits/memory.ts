@@ -1,8 +1,23 @@
 import { type BanRules, type Conduct, goodConduct, judge } from "../core/bans.ts";
-import type { Standing } from "../core/context.ts";
 import type { Quota } from "../core/plans.ts";
-import type { Admission, KnownKey, LimitedKey, Limits, NewBanRecord, NewEvent } from "../core/ports.ts";
-import { count, type LimitState, type Refusing, roll, stateOf, type Windows } from "../core/windows.ts";
+import type {
+  Admission,
+  KnownKey,
+  LimitedKey,
+  Limits,
+  NewBanRecord,
+  NewEvent,
+  Standing,
+} from "../core/ports.ts";
+import {
+  count,
+  DAY_SECONDS,
+  type LimitState,
+  type Refusing,
+  roll,
+  stateOf,
+  type Windows,
+} from "../core/windows.ts";
 import { WindowTable } from "./table.ts";
 
 /** Clients whose windows are in memory; with more, those that are written down are forgotten. */
@@ -26,7 +41,7 @@ export interface MemoryLimits extends Limits {
   /** Takes over what the database knows of a key and its client, where memory knows nothing newer. */
   introduce(known: KnownKey): void;
   /** The database has the ban now. */
-  banIsKept(keyId: number): void;
+  banIsKept(ban: NewBanRecord): void;
   takeChanged(most: number): Changed;
   /** What was taken is written down. */
   areKept(changed: Pick<Changed, "conduct">): void;
@@ -126,7 +141,9 @@ export function memoryLimits(options: MemoryOptions): MemoryLimits {
       else conducts.delete(id);
     },
 
-    banIsKept: (keyId) => void freshBans.delete(keyId),
+    banIsKept({ keyId, until }) {
+      if (freshBans.get(keyId) === until) freshBans.delete(keyId);
+    },
 
     takeChanged(most) {
       const windows = clients.takeChanged(most).map(({ id, ...rest }) => ({ ...rest, clientId: id }));
@@ -165,15 +182,17 @@ export function memoryLimits(options: MemoryOptions): MemoryLimits {
 /** Addresses have windows but no conduct: an address never strikes. */
 function addressLimits(quota: Quota): (address: string, now: number, isFree: boolean) => Admission {
   const table = new WindowTable<string>();
-  let today = 0;
+  let filledOn = 0;
   return (address, now, isFree) => {
     const seconds = Math.floor(now / 1000);
-    const day = Math.floor(seconds / 86_400);
-    if (day > today) {
-      today = day;
-      table.clear();
+    const day = Math.floor(seconds / DAY_SECONDS);
+    let id = address;
+    if (!table.has(address) && table.size >= ADDRESSES_IN_MEMORY) {
+      // Full: on a new day nobody's day is spent, so all can be forgotten; until then the rest share one bucket.
+      if (day > filledOn) table.clear();
+      else id = "the rest";
     }
-    const id = table.has(address) || table.size < ADDRESSES_IN_MEMORY ? address : "the rest";
+    if (table.size < ADDRESSES_IN_MEMORY) filledOn = day;
     return table.with(id, isFree ? looked : counted, quota, seconds);
   };
 }

@@ -10,6 +10,10 @@ const liftBan = sql<unknown>`
   update bans set lifted_at = :now where key_id = :keyId and lifted_at is null and until > :now returning id`;
 
 const conductOf = sql<{ conduct: string }>`select conduct from key_conduct where key_id = :keyId`;
+const conductsOfClient = sql<{ conduct: string }>`
+  select x.conduct from key_conduct x join api_keys k on k.id = x.key_id where k.client_id = :clientId`;
+const banOfKey = sql<BanRecord>`
+  select ${banColumns} from bans where key_id = :keyId and lifted_at is null and until > :now order by until desc limit 1`;
 const keepConduct = sql`
   insert into key_conduct (key_id, conduct) values (:keyId, :conduct)
   on conflict (key_id) do update set conduct = excluded.conduct`;
@@ -34,7 +38,7 @@ const auditColumns = fragment`id, at, key_id as "keyId", operation, subject, inp
 const insertAudit = sql`
   insert into audit (at, key_id, operation, subject, input) values (:at, :keyId, :operation, :subject, :input)`;
 
-export function limitReads(db: Db): Pick<Reads, "bans" | "conduct" | "usage" | "audit"> {
+export function limitReads(db: Db): Pick<Reads, "bans" | "ban" | "conduct" | "conducts" | "usage" | "audit"> {
   return {
     bans: (query, now) => {
       const inForce = (where: Conditions) => void where.add("lifted_at is null").add("until > ?", now);
@@ -42,7 +46,7 @@ export function limitReads(db: Db): Pick<Reads, "bans" | "conduct" | "usage" | "
         ...query,
         columns: banColumns,
         table: "bans",
-        key: "id",
+        key: "until",
         branches: [inForce],
       });
       return db.all(listing<BanRecord>(text), values);
@@ -51,6 +55,9 @@ export function limitReads(db: Db): Pick<Reads, "bans" | "conduct" | "usage" | "
       const row = await db.get(conductOf, { keyId });
       return row && JSON.parse(row.conduct);
     },
+    conducts: async (clientId) =>
+      (await db.all(conductsOfClient, { clientId })).map(({ conduct }) => JSON.parse(conduct)),
+    ban: (keyId, now) => db.get(banOfKey, { keyId, now }),
     usage: ({ clientId, ...days }) =>
       clientId === undefined ? db.all(usageOfAll, days) : db.all(usageOfClient, { clientId, ...days }),
     audit: (query) => {

@@ -197,7 +197,7 @@ async function aWorld() {
 
   const steps: { [S in Step as S["does"]]: (step: S) => Promise<Reply> } = {
     createPet: ({ pet }) => create("/pets", [petFields(pet)], petFields(pet), 201),
-    createMany: ({ pets }) => create("/pets/batch", pets.map(petFields), pets.map(petFields), 200),
+    createMany: ({ pets }) => create("/pets/batch", pets.map(petFields), pets.map(petFields), 201),
     changePet: async ({ pet, isWhole, ...fields }) => {
       const id = onePet(pet);
       const patch = petFields(fields);
