@@ -47,13 +47,12 @@ export function pacing({ now, sleep, maxPaceWaitMs }: Settings): Pace {
         queue.shift()?.go();
         continue;
       }
-      const isLost = ({ until }: Waiter) => until <= at || (Number.isFinite(opens) && until < opens);
-      const lost = queue.filter(isLost);
+      const lost = queue.filter((waiter) => isLost(waiter, at, opens));
       if (lost.length === 0) {
         wakeAfter(queue.reduce((first, { until }) => Math.min(first, until), opens) - at);
         return;
       }
-      queue = queue.filter((waiter) => !isLost(waiter));
+      queue = queue.filter((waiter) => !isLost(waiter, at, opens));
       for (const waiter of lost) waiter.fail(opens);
     }
   }
@@ -102,12 +101,19 @@ export function pacing({ now, sleep, maxPaceWaitMs }: Settings): Pace {
           },
         };
         signal?.addEventListener("abort", stop);
+        // Behind others that wait, nothing has changed for them: the alarm is set already.
+        const isNews = queue.length === 0 || isLost(waiter, now(), opensAt(now()));
         if (isRetry) queue.unshift(waiter);
         else queue.push(waiter);
-        next();
+        if (isNews) next();
       });
     },
   };
+}
+
+/** Whether a turn cannot come in time any more. */
+function isLost({ until }: Waiter, at: number, opens: number): boolean {
+  return until <= at || (Number.isFinite(opens) && until < opens);
 }
 
 function tooLong(what: string, waitMs: number, maxPaceWaitMs: number): PaceError {
