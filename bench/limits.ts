@@ -1,7 +1,6 @@
 // What limits cost: npm run bench:limits [-- --rounds 5 --seconds 3 --most 1000000]
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { goodConduct } from "../src/core/bans.ts";
 import { memoryLimits } from "../src/limits/memory.ts";
 import { type Contender, compared } from "./compare.ts";
 import { addClients, filledStore, PETS } from "./seed.ts";
@@ -76,7 +75,7 @@ function inProcess(): void {
       `limiter alone, ${String(size).padStart(7)} known: ${nanoseconds.toFixed(0)} ns a request  ${memory}`,
     );
   }
-  console.log(`(a key in good standing has no conduct in memory: level ${goodConduct.level})\n`);
+  console.log();
 }
 
 async function keyFile(size: number, keys: readonly string[], name = "keys"): Promise<string> {
