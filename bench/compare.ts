@@ -31,7 +31,7 @@ export async function compared(
     const refused = runs.reduce((sum, run) => sum + run.refused, 0);
     first ??= rate.middle;
     const columns = [
-      name.padEnd(36),
+      name.padEnd(42),
       `${String(Math.round(rate.middle)).padStart(7)}/s`,
       `x${(rate.middle / first).toFixed(2)}`,
       `p99 ${p99.middle.toFixed(1)} ms`,

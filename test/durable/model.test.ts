@@ -47,7 +47,7 @@ test("whatever is done in whatever order, the store does as its rules say", asyn
 const everyAnswer = [
   "createPet 201",
   "createPet unknown_category",
-  "createMany 200",
+  "createMany 201",
   "createMany unknown_category",
   "changePet 200",
   "changePet pet_not_found",
