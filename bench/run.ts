@@ -1,165 +1,61 @@
 // Requests per second beside the floor, in one run: npm run bench [-- --rounds 5 --seconds 3]
-import { mkdtempSync, rmSync } from "node:fs";
-import { cpus, tmpdir } from "node:os";
+import { cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { createClient, createKey } from "../src/core/clients.ts";
-import { KEY_BYTES } from "../src/core/keys.ts";
-import { openStore } from "../src/store/sqlite/store.ts";
-import { FIRST_CORE, load, type Measured, median } from "./load.ts";
+import { compared } from "./compare.ts";
+import { filledStore, PETS } from "./seed.ts";
+import { aBench } from "./servers.ts";
 
-const { values: options } = parseArgs({
+const { values } = parseArgs({
   options: {
     rounds: { type: "string", default: "5" },
     seconds: { type: "string", default: "3" },
     connections: { type: "string", default: "64" },
   },
 });
-const rounds = Number(options.rounds);
-const seconds = Number(options.seconds);
-const connections = Number(options.connections);
-const PETS = 1000;
+const pace = {
+  rounds: Number(values.rounds),
+  seconds: Number(values.seconds),
+  connections: Number(values.connections),
+};
 
-interface Contender {
-  readonly name: string;
-  readonly url: string;
-  readonly script: string;
-}
-
-const folder = mkdtempSync(join(tmpdir(), "petstore-bench-"));
-const processes: Bun.Subprocess[] = [];
-try {
-  const path = join(folder, "petstore.db");
-  const key = await filled(path);
-  const ours = await started(
-    ["./petstore", "serve", "--port", "0"],
-    { DATABASE_URL: path, LOG_LEVEL: process.env.LOG_LEVEL ?? "info" },
-    /listening on (\S+)/,
-  );
-  const get = { script: randomGet(key), path: "/store/pets/1", method: "GET" };
-  const post = { script: randomPost(key), path: "/store/orders", method: "POST" };
-
-  console.log(
-    `\n${cpus()[0]?.model}, Bun ${Bun.version}, ${connections} connections, ${rounds} rounds of ${seconds} s, server and load on a core each\n`,
-  );
-  for (const scenario of [get, post]) {
-    const floor = await floorLike(ours, scenario.path, scenario.method, key);
-    const contenders: Contender[] = [
-      { name: "floor (bare Bun.serve)", url: floor, script: scenario.script },
-      { name: `${scenario.method} ${scenario.path}`, url: ours, script: scenario.script },
-    ];
-    await compared(contenders);
-  }
-} finally {
-  for (const each of processes) each.kill("SIGKILL");
-  rmSync(folder, { recursive: true, force: true });
-}
-
-/** Interleaved rounds, so that what else the machine does hits all alike. */
-async function compared(contenders: readonly Contender[]): Promise<void> {
-  const measured = new Map<string, Measured[]>(contenders.map(({ name }) => [name, []]));
-  for (const { url, script } of contenders) await load({ url, script, connections, seconds: 1 });
-  for (let round = 0; round < rounds; round++) {
-    for (const { name, url, script } of contenders)
-      measured.get(name)?.push(await load({ url, script, connections, seconds }));
-  }
-  let floor: number | undefined;
-  for (const [name, runs] of measured) {
-    const rate = median(runs.map(({ requestsPerSecond }) => requestsPerSecond));
-    const p99 = median(runs.map(({ p99Milliseconds }) => p99Milliseconds));
-    const refused = runs.reduce((sum, run) => sum + run.refused, 0);
-    floor ??= rate.middle;
-    const ratio = (rate.middle / floor).toFixed(2);
-    console.log(
-      `${name.padEnd(28)} ${String(Math.round(rate.middle)).padStart(7)}/s  x${ratio}  p99 ${p99.middle.toFixed(1)} ms  spread ${(rate.spread * 100).toFixed(0)} %${refused > 0 ? `  REFUSED ${refused}` : ""}`,
-    );
-  }
-  console.log();
-}
-
-/** A store with pets that never run out, and a key that may do everything. */
-async function filled(path: string): Promise<string> {
-  const { db, transact, close } = openStore(path, Date.now());
-  const { key } = await transact(async (store) => {
-    const now = Date.now();
-    const client = await createClient(
-      store,
-      { name: "bench", plan: "enterprise", perMinute: 1e9, perDay: 1e12 },
-      now,
-    );
-    await store.addCategory({ name: "Dogs", description: "Loyal" }, now);
-    for (let n = 1; n <= PETS; n++) {
-      await store.addPet(
-        { name: `Pet ${n}`, categoryId: 1, status: "available", quantity: 2_000_000_000, openOrders: 0 },
-        now,
-      );
-    }
-    return createKey(
-      store,
-      { clientId: client.id, role: "staff" },
-      crypto.getRandomValues(new Uint8Array(KEY_BYTES)),
-      now,
-    );
-  });
-  db.rows("pragma wal_checkpoint(truncate)");
-  close();
-  return key;
+using bench = aBench();
+const path = join(bench.folder, "petstore.db");
+const key = await filledStore(path);
+const { url: ours } = await bench.start(["./petstore", "serve", "--port", "0"], { DATABASE_URL: path });
+console.log(
+  `\n${cpus()[0]?.model}, Bun ${Bun.version}, ${JSON.stringify(pace)}, server and load on a core each\n`,
+);
+for (const scenario of [
+  { method: "GET", path: "/store/pets/1", script: randomGet(key) },
+  { method: "POST", path: "/store/orders", script: randomPost(key) },
+]) {
+  const floor = await floorLike(scenario.path, scenario.method);
+  const { script } = scenario;
+  await compared(pace, [
+    { name: "floor (bare Bun.serve)", url: floor, script },
+    { name: `${scenario.method} ${scenario.path}`, url: ours, script },
+  ]);
 }
 
 /** The floor with one real answer of ours as its constant. */
-async function floorLike(ours: string, path: string, method: string, key: string): Promise<string> {
+async function floorLike(address: string, method: string): Promise<string> {
   const body = method === "POST" ? '{"petId":1,"quantity":1}' : undefined;
-  const response = await fetch(ours + path, {
-    method,
-    ...(body && { body }),
-    headers: { "x-api-key": key, "content-type": "application/json" },
-  });
-  const headers = Object.fromEntries(
-    [...response.headers].filter(([name]) => name !== "date" && name !== "content-length"),
-  );
-  return started(
-    [
-      process.execPath,
-      "bench/floor.ts",
-      String(response.status),
-      await response.text(),
-      JSON.stringify(headers),
-    ],
-    {},
-    /(http:\S+)/,
-  );
+  const sent = { "x-api-key": key, "content-type": "application/json" };
+  const response = await fetch(ours + address, { method, ...(body && { body }), headers: sent });
+  const own = [...response.headers].filter(([name]) => name !== "date" && name !== "content-length");
+  const constant = [String(response.status), await response.text(), JSON.stringify(Object.fromEntries(own))];
+  return (await bench.start([process.execPath, "bench/floor.ts", ...constant], {})).url;
 }
 
-async function started(
-  command: readonly string[],
-  env: Record<string, string>,
-  address: RegExp,
-): Promise<string> {
-  const child = Bun.spawn(["taskset", "-c", FIRST_CORE, ...command], {
-    env: { ...process.env, ...env },
-    stdout: Bun.file(join(folder, `${processes.length}.out`)),
-    stderr: Bun.file(join(folder, `${processes.length}.err`)),
-  });
-  processes.push(child);
-  const files = ["out", "err"].map((end) => join(folder, `${processes.length - 1}.${end}`));
-  for (let wait = 0; wait < 200; wait++) {
-    for (const file of files) {
-      const found = address.exec(await Bun.file(file).text())?.[1];
-      if (found) return found;
-    }
-    await Bun.sleep(50);
-  }
-  throw new Error(`${command.join(" ")} did not start.`);
-}
-
-function randomGet(key: string): string {
+function randomGet(apiKey: string): string {
   return `
-local headers = { ["X-API-Key"] = "${key}" }
+local headers = { ["X-API-Key"] = "${apiKey}" }
 request = function() return wrk.format("GET", "/store/pets/" .. math.random(${PETS}), headers) end`;
 }
 
-function randomPost(key: string): string {
+function randomPost(apiKey: string): string {
   return `
-local headers = { ["X-API-Key"] = "${key}", ["Content-Type"] = "application/json" }
+local headers = { ["X-API-Key"] = "${apiKey}", ["Content-Type"] = "application/json" }
 request = function() return wrk.format("POST", "/store/orders", headers, '{"petId":' .. math.random(${PETS}) .. ',"quantity":1}') end`;
 }

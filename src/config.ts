@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { resolve } from "node:path";
 
 interface Setting<T> {
@@ -39,6 +40,44 @@ export const settings = {
     "Origins that browsers may call from, separated by commas; * for any. Empty: none.",
     origins,
   ),
+  trustProxy: setting(
+    "TRUST_PROXY",
+    "0",
+    "Which proxies are believed about the caller's address: how many stand in front, or their networks, separated by commas.",
+    proxies,
+  ),
+  anonymousPerMinute: setting(
+    "ANONYMOUS_PER_MINUTE",
+    "60",
+    "Requests a minute of one network address without a valid key.",
+    integer(1, 1_000_000_000),
+  ),
+  anonymousPerDay: setting(
+    "ANONYMOUS_PER_DAY",
+    "1000",
+    "Requests a day of one network address without a valid key.",
+    integer(1, 1_000_000_000),
+  ),
+  banStrikes: setting("BAN_STRIKES", "20", "The strike that bans a key.", integer(1, 10_000)),
+  banStrikeWindowSeconds: setting(
+    "BAN_STRIKE_WINDOW_SECONDS",
+    "300",
+    "How long a strike counts, in seconds.",
+    integer(1, 86_400),
+  ),
+  banGraceSeconds: setting(
+    "BAN_GRACE_SECONDS",
+    "2",
+    "Seconds after a key's first 429 of a window in which more are forgiven.",
+    integer(0, 3600),
+  ),
+  banMinutes: setting(
+    "BAN_MINUTES",
+    "5,15,60,1440",
+    "How many minutes the first, the second, ... ban lasts; the last stays.",
+    integers(1, 525_600),
+  ),
+  usageKeptDays: setting("USAGE_KEPT_DAYS", "400", "How many days of usage are kept.", integer(1, 36_500)),
   maxPendingRequests: setting(
     "MAX_PENDING_REQUESTS",
     "5000",
@@ -111,6 +150,25 @@ function integer(least: number, most: number): (text: string) => number | Error 
   };
 }
 
+function integers(least: number, most: number): (text: string) => readonly number[] | Error {
+  return (text) => {
+    const values = text.split(",").map((each) => integer(least, most)(each.trim()));
+    const isWhole = values.every((value) => typeof value === "number");
+    return isWhole
+      ? values
+      : new Error(`must be whole numbers from ${least} to ${most}, separated by commas`);
+  };
+}
+
+function proxies(text: string): number | readonly string[] | Error {
+  const hops = integer(0, 100)(text);
+  if (typeof hops === "number") return hops;
+  const networks = text.split(",").map((each) => each.trim());
+  return networks.every(isNetwork)
+    ? networks
+    : new Error("must be a number of proxies, or networks such as 10.0.0.0/8, separated by commas");
+}
+
 function oneOf<T extends string>(...values: T[]): (text: string) => T | Error {
   return (text) => values.find((value) => value === text) ?? new Error(`must be one of ${values.join(", ")}`);
 }
@@ -132,4 +190,12 @@ function origins(text: string): readonly string[] | Error {
   return all.every(isOrigin)
     ? all
     : new Error("must be origins such as https://shop.example, without a path");
+}
+
+/** Whether the text names a network such as 10.0.0.0/8, or one address. */
+function isNetwork(text: string): boolean {
+  const [address = "", bits, ...rest] = text.split("/");
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }

@@ -1,16 +1,29 @@
 import type { Config } from "./config.ts";
 import { openapi } from "./contract/openapi.ts";
+import type { Caller } from "./core/context.ts";
 import { ANSWERS_KEPT_MS } from "./core/perform.ts";
-import { identifier } from "./http/caller.ts";
+import type { NewBanRecord } from "./core/ports.ts";
+import { rulesOf } from "./core/rules.ts";
+import { callers as knownCallers } from "./http/caller.ts";
 import { cors } from "./http/cors.ts";
 import type { Log } from "./http/log.ts";
 import { pages } from "./http/pages.ts";
 import { requestIds, serve } from "./http/serve.ts";
+import { writeBehind } from "./limits/behind.ts";
+import { memoryLimits } from "./limits/memory.ts";
+import { usageCounter } from "./limits/usage.ts";
 import { connect } from "./store/sqlite/connection.ts";
 import { startWriter } from "./store/sqlite/writer.ts";
 import { reads } from "./store/store.ts";
 
-const FORGET_EVERY_MS = 60_000;
+const SWEEP_EVERY_MS = 60_000;
+/** How soon a change by another process is noticed. */
+const LOOK_FOR_CHANGES_MS = 250;
+const TRY_AGAIN_MS = 1000;
+const DAY_MS = 86_400_000;
+
+/** The server itself, where no key asks. */
+const itself: Caller = { clientId: 0, keyId: 0, role: "admin" };
 
 export interface Running {
   readonly url: string;
@@ -25,13 +38,52 @@ export interface Surroundings {
 
 /** Opens the adapters, wires them, and listens. The database must be migrated. */
 export async function start(config: Config, { clock, log }: Surroundings): Promise<Running> {
+  const rules = rulesOf(config);
   const writer = await startWriter(
     new URL("./writer.ts", import.meta.url),
-    { path: config.databaseUrl, rules: { newPetStock: config.newPetStock } },
+    { path: config.databaseUrl, rules },
     (error) => log.error("The writer stopped and is started again.", { cause: String(error) }),
   );
   const reader = connect(config.databaseUrl, "read");
   const store = { ...reads(reader), perform: writer.perform };
+  const perform = (operation: string, input: unknown) =>
+    writer.perform({ operation, caller: itself, input, now: clock() });
+  let isStopping = false;
+
+  const usage = usageCounter();
+  const limits = memoryLimits({
+    bans: rules.bans,
+    anonymous: { perMinute: config.anonymousPerMinute, perDay: config.anonymousPerDay },
+    onBan: (ban) => void keepBan(ban),
+    tell: (event) => behind.tell(event),
+  });
+  const behind = writeBehind({
+    limits,
+    usage,
+    keep: async (part) => void (await perform("behind.keep", part)),
+    onWritten: () => {
+      if (limits.trim()) callers.forget();
+    },
+    onFault: (error) =>
+      log.warn("Counts could not be written down; they are kept for the next time.", {
+        cause: String(error),
+      }),
+  });
+  const callers = knownCallers({ store, introduce: limits.introduce, keyWasUsed: behind.keyWasUsed });
+  const keepBan = async (ban: NewBanRecord): Promise<void> => {
+    try {
+      await perform("behind.ban", ban);
+      callers.forget();
+      limits.banIsKept(ban);
+    } catch (error) {
+      log.error("A ban could not be kept; it holds in memory and is tried again.", {
+        keyId: ban.keyId,
+        cause: String(error),
+      });
+      if (!isStopping) setTimeout(keepBan, TRY_AGAIN_MS, ban).unref();
+    }
+  };
+
   const isReady = async () => {
     try {
       return writer.isReady() && !isStopping && reader.value("select 1") === 1;
@@ -39,17 +91,21 @@ export async function start(config: Config, { clock, log }: Surroundings): Promi
       return false;
     }
   };
-  let isStopping = false;
   const deprecation = { deprecatedAt: config.petGetDeprecatedAt, sunsetAt: config.petGetSunsetAt };
   const server = listening(() =>
     serve({
       host: config.host,
       port: config.port,
       maxPendingRequests: config.maxPendingRequests,
+      trustProxy: config.trustProxy,
       store,
+      rules,
+      limits,
+      callers,
       clock,
       log,
-      identify: identifier(store),
+      record: usage.record,
+      settle: behind.flush,
       cors: cors(config.corsOrigins),
       deprecation,
       newRequestId: requestIds(crypto.randomUUID().slice(0, 8)),
@@ -61,17 +117,34 @@ export async function start(config: Config, { clock, log }: Surroundings): Promi
     reader.close();
     throw server;
   }
-  const forgetting = setInterval(() => writer.forgetAnswers(clock() - ANSWERS_KEPT_MS), FORGET_EVERY_MS);
-  forgetting.unref();
+
+  let revision = await store.accessRevision();
+  const lookForChanges = async () => {
+    const latest = await store.accessRevision();
+    if (latest !== revision) callers.forget();
+    revision = latest;
+  };
+  const sweep = () => {
+    writer.forgetAnswers(clock() - ANSWERS_KEPT_MS);
+    const beforeDay = Math.floor(clock() / DAY_MS) - config.usageKeptDays;
+    perform("behind.forgetUsage", { beforeDay }).catch((error) =>
+      log.warn("The sweep failed.", { cause: String(error) }),
+    );
+  };
+  const timers = [
+    setInterval(() => lookForChanges().catch(() => callers.forget()), LOOK_FOR_CHANGES_MS),
+    setInterval(sweep, SWEEP_EVERY_MS),
+  ];
 
   return {
     url: `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${server.port}`,
     async stop() {
       if (isStopping) return;
       isStopping = true;
-      clearInterval(forgetting);
+      for (const timer of timers) clearInterval(timer);
       await Promise.race([server.stop(), Bun.sleep(config.shutdownSeconds * 1000)]);
       await server.stop(true);
+      await behind.stop();
       await writer.close();
       reader.close();
       log.flush();

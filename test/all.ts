@@ -12,6 +12,7 @@ const steps: readonly [string, readonly string[]][] = [
 ];
 
 await needed("strace");
+await needed("sqlite3");
 for (const [name, command] of steps) {
   const started = performance.now();
   const { exitCode } = Bun.spawnSync([...command], { stdio: ["ignore", "inherit", "inherit"] });

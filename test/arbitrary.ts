@@ -51,6 +51,7 @@ function ofSchema(schema: Schema, defs: Definitions, ids: fc.Arbitrary<number>):
     case "integer":
       return schema.format === "int64" ? anyId(ids) : integer(schema);
     case "string":
+      if (schema.format === "date") return date;
       return schema.format === "date-time" ? dateTime : text(schema);
     case "array":
       return fc.array(again(schema.items as Schema), {
@@ -94,6 +95,14 @@ function text({ minLength = 0, maxLength = 50 }: Schema): fc.Arbitrary<string> {
   const some = fc.oneof({ weight: 6, arbitrary: characters }, long).map((each) => each.replaceAll("\0", ""));
   return minLength === 0 ? some : some.map((each) => (each.trim() === "" ? `${each.slice(0, 100)}R` : each));
 }
+
+const date = fc
+  .oneof(
+    fc.date({ min: new Date("2026-01-01"), max: new Date("2027-01-01"), noInvalidDate: true }),
+    fc.date({ min: new Date("1971-01-01"), max: new Date("9999-12-31"), noInvalidDate: true }),
+    fc.constantFrom(new Date("9999-12-31"), new Date("2028-02-29")),
+  )
+  .map((time) => time.toISOString().slice(0, 10));
 
 const dateTime = fc
   .record({

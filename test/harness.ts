@@ -6,8 +6,10 @@ import { everyEndpoint } from "../src/contract/api.ts";
 import { errors, errorsOf } from "../src/contract/errors.ts";
 import { type Endpoint, type Role, successStatus } from "../src/contract/route.ts";
 import { ErrorBody } from "../src/contract/shapes.ts";
-import { createClient, createKey } from "../src/core/clients.ts";
-import { KEY_BYTES } from "../src/core/keys.ts";
+import { KEY_BYTES } from "../src/core/key-format.ts";
+import { perform } from "../src/core/perform.ts";
+import type { Quota } from "../src/core/plans.ts";
+import { rulesOf } from "../src/core/rules.ts";
 import { openLog } from "../src/http/log.ts";
 import { start } from "../src/main.ts";
 import { diagnoseFile } from "../src/store/sqlite/doctor.ts";
@@ -15,6 +17,38 @@ import { type EmbeddedStore, openStore } from "../src/store/sqlite/store.ts";
 
 /** Sunday, 15 November 2026, 12:00 UTC: where every test's clock starts. */
 export const NOON = Date.parse("2026-11-15T12:00:00Z");
+
+/** More than any test asks for in the one minute in which its clock stands. */
+const PLENTY: Quota = { perMinute: 1_000_000, perDay: 100_000_000 };
+
+/** What only operations write; what is counted is written behind, at a time of its own. */
+const kept = [
+  "* from pets",
+  "* from categories",
+  "* from orders",
+  "* from movements",
+  "* from events where type not in ('quota.warning', 'key.strike_warning')",
+  "* from kept_answers",
+  "* from clients",
+  "id, client_id, role, name, hash, last_four, created_at, expires_at, revoked_at from api_keys",
+  "* from bans",
+  "* from audit",
+];
+
+/** The five headers that say how the limits stand, and what each looks like. */
+const rateHeaders: readonly (readonly [string, RegExp])[] = [
+  ["x-ratelimit-limit", /^[1-9]\d*$/],
+  ["x-ratelimit-remaining", /^\d+$/],
+  ["x-ratelimit-reset", /^[1-9]\d*$/],
+  ["ratelimit-policy", /^"minute";q=[1-9]\d*;w=60, "day";q=[1-9]\d*;w=86400$/],
+  ["ratelimit", /^"minute";r=\d+;t=\d+, "day";r=\d+;t=\d+$/],
+];
+
+interface MadeKey {
+  readonly id: number;
+  readonly clientId: number;
+  readonly key: string;
+}
 
 export interface Reply {
   readonly status: number;
@@ -59,7 +93,7 @@ export interface TestStore extends AsyncDisposable {
   readonly logged: () => string;
   /** A second connection to the same database, beside the server. */
   readonly beside: EmbeddedStore;
-  newPerson(role: Role, options?: { clientId?: number; expiresAt?: number }): Promise<Person>;
+  newPerson(role: Role, options?: { clientId?: number; expiresAt?: number; quota?: Quota }): Promise<Person>;
   /** Every event so far, oldest first. */
   events(): { type: string; subject: string; clientId: number | null; data: Record<string, unknown> }[];
   /** Everything that is stored, to prove that a refusal changed nothing. */
@@ -67,6 +101,8 @@ export interface TestStore extends AsyncDisposable {
   /** A category, and a pet of it with this stock. */
   aPet(quantity?: number, name?: string): Promise<{ id: number; categoryId: number }>;
   findings(): Promise<readonly unknown[]>;
+  /** Stops the server as a signal would and starts it again, over the same database and at the same address. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -90,17 +126,26 @@ export async function aStore(env: Record<string, string> = {}): Promise<TestStor
     },
     () => clock.now,
   );
-  const running = await start(config, { clock: () => clock.now, log });
+  const surroundings = { clock: () => clock.now, log };
+  let running = await start(config, surroundings);
+  const { url } = running;
 
-  const newPerson: TestStore["newPerson"] = async (role, { clientId, expiresAt } = {}) => {
+  const newPerson: TestStore["newPerson"] = async (role, { clientId, expiresAt, quota = PLENTY } = {}) => {
+    const now = clock.now;
     const record = await beside.transact(async (store) => {
-      const client =
-        clientId ??
-        (await createClient(store, { name: `client of a ${role}`, plan: "business" }, clock.now)).id;
-      const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
-      return createKey(store, { clientId: client, role, expiresAt }, bytes, clock.now);
+      const run = async (operation: string, input: unknown) => {
+        const random = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+        const caller = { clientId: 0, keyId: 0, role: "admin" } as const;
+        return (await perform(store, { operation, caller, input, now, random }, rulesOf(config)))
+          .body as MadeKey;
+      };
+      const client = { name: `client of a ${role}`, plan: "enterprise", ...quota };
+      const owner = clientId ?? (await run("admin.clients.create", { body: client })).id;
+      const made = await run("admin.keys.create", { clientId: owner, body: { role } });
+      if (expiresAt !== undefined) await store.expireKey(made.id, expiresAt);
+      return made;
     });
-    return person(running.url, record);
+    return person(url, record);
   };
   const admin = await newPerson("admin");
   const staff = await newPerson("staff");
@@ -108,14 +153,14 @@ export async function aStore(env: Record<string, string> = {}): Promise<TestStor
   let isStopping = false;
 
   const store: TestStore = {
-    url: running.url,
+    url,
     config,
     clock,
     admin,
     staff,
     customer: await newPerson("customer"),
     stranger: await newPerson("customer"),
-    nobody: person(running.url, { key: "", clientId: 0, id: 0 }),
+    nobody: person(url, { key: "", clientId: 0, id: 0 }),
     beside,
     newPerson,
     logged: () => {
@@ -126,12 +171,7 @@ export async function aStore(env: Record<string, string> = {}): Promise<TestStor
       beside.db
         .rows("select type, subject, client_id as clientId, data from events order by id")
         .map((row) => ({ ...row, data: JSON.parse(String(row.data)) }) as never),
-    snapshot: () =>
-      JSON.stringify(
-        ["pets", "categories", "orders", "movements", "events", "kept_answers"].map((table) =>
-          beside.db.rows(`select * from ${table} order by 1, 2`),
-        ),
-      ),
+    snapshot: () => JSON.stringify(kept.map((columns) => beside.db.rows(`select ${columns} order by 1, 2`))),
     async aPet(quantity = 1, name = "Rex") {
       const category = await staff.post("/categories", { name: "Dogs" });
       const pet = await staff.post("/pets", { name, categoryId: category.body.id });
@@ -139,6 +179,10 @@ export async function aStore(env: Record<string, string> = {}): Promise<TestStor
       return pet.body;
     },
     findings: async () => (await diagnoseFile(beside.db)).findings,
+    async restart() {
+      await running.stop();
+      running = await start({ ...config, port: Number(new URL(url).port) }, surroundings);
+    },
     async stop() {
       if (isStopping) return stopped.promise;
       isStopping = true;
@@ -196,6 +240,10 @@ export function holdAgainstContract(method: string, path: string, reply: Reply):
   };
   for (const name of ["api-version", "x-request-id"])
     if (!reply.headers.get(name)) complain(`no ${name} header`);
+  for (const [name, form] of rateHeaders) {
+    const value = reply.headers.get(name);
+    if (!value || !form.test(value)) complain(`the ${name} header is ${value}`);
+  }
   if (reply.status >= 400 && method !== "HEAD") {
     const problem = ErrorBody.safeParse(reply.body);
     if (!problem.success) complain(`not an Error: ${problem.error.message}`);

@@ -14,6 +14,13 @@ import { aStore, type TestStore } from "./harness.ts";
 type Node = any;
 
 const LINT_MS = 60_000;
+const rateHeaders = [
+  "X-RateLimit-Limit",
+  "X-RateLimit-Remaining",
+  "X-RateLimit-Reset",
+  "RateLimit-Policy",
+  "RateLimit",
+];
 const document: Node = openapi({ sunsetAt: readConfig({}).petGetSunsetAt });
 let store: TestStore;
 let folder: string;
@@ -206,7 +213,7 @@ for (const endpoint of everyEndpoint) {
         .sort();
     expect(named("path")).toEqual(Object.keys(route.params ?? {}).sort());
     expect(named("query")).toEqual(Object.keys(route.query ?? {}).sort());
-    const headers = ["API-Version", "X-Request-Id"];
+    const headers = ["API-Version", "Prefer", "X-Request-Id"];
     if (isWrite(method)) headers.push("Idempotency-Key");
     if (takesIfMatch(method, route)) headers.push("If-Match");
     if (method === "GET" && route.kind === "record") headers.push("If-None-Match");
@@ -227,10 +234,11 @@ for (const endpoint of everyEndpoint) {
   test(`${id} documents the headers of its answers`, () => {
     for (const [status, each] of Object.entries<Node>(operation.responses)) {
       const headers = Object.keys(resolved(each).headers ?? {});
-      expect(headers).toEqual(expect.arrayContaining(["API-Version", "X-Request-Id"]));
+      expect(headers).toEqual(expect.arrayContaining(["API-Version", "X-Request-Id", ...rateHeaders]));
       if (status === "401") expect(headers).toContain("WWW-Authenticate");
-      if (status === "503") expect(headers).toContain("Retry-After");
-      if (status === "201") expect(headers).toContain("Location");
+      if (["403", "429", "503"].includes(status)) expect(headers).toContain("Retry-After");
+      if (["403", "429", "503"].includes(status)) expect(headers).toContain("Preference-Applied");
+      expect(headers.includes("Location")).toBe(status === "201" && route.location !== undefined);
       if (route.stability) expect(headers).toContain("X-API-Stability");
       if (route.successor) expect(headers).toEqual(expect.arrayContaining(["Deprecation", "Sunset", "Link"]));
     }

@@ -1,9 +1,12 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import type { Config } from "../config.ts";
-import { createKey, operator } from "../core/clients.ts";
+import { operator } from "../core/clients.ts";
 import { loadDemo } from "../core/demo.ts";
-import { KEY_BYTES } from "../core/keys.ts";
+import { KEY_BYTES } from "../core/key-format.ts";
+import { perform } from "../core/perform.ts";
+import { rulesOf } from "../core/rules.ts";
+import { Refused } from "./say.ts";
 import { openDatabase } from "./settings.ts";
 
 /** What must be there before the server listens: the tables, and the demo catalogue if it is wanted. */
@@ -13,22 +16,29 @@ export async function prepare(config: Config, isDemo: boolean): Promise<void> {
   try {
     await transact(async (store) => {
       const { id } = await operator(store, now);
-      if (isDemo && (await store.isEmpty())) await loadDemo(store, id, config, now);
+      if (isDemo && (await store.isEmpty())) await loadDemo(store, id, rulesOf(config), now);
     });
   } finally {
     close();
   }
 }
 
-/** The first admin key, made once the server listens, so that nobody misses it; `undefined` if there are keys already. */
-export async function firstKey(config: Config): Promise<string | undefined> {
+/**
+ * Where the first admin key can be had; it is made if there is no key yet, once the server listens, and kept only if it
+ * could be handed over.
+ */
+export async function firstKey(config: Config): Promise<KeyPlace> {
   const now = Date.now();
   const { transact, close } = openDatabase(config, now);
   try {
     return await transact(async (store) => {
-      if ((await store.keys(null)).length > 0) return undefined;
-      const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
-      return (await createKey(store, { role: "admin", name: "first admin key" }, bytes, now)).key;
+      if ((await store.keys(null)).length > 0) return keyPlace(config, undefined);
+      const { id: clientId } = await operator(store, now);
+      const random = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+      const caller = { clientId, keyId: 0, role: "admin" } as const;
+      const input = { clientId, body: { role: "admin", name: "first admin key" } };
+      const command = { operation: "admin.keys.create", caller, input, now, random };
+      return keyPlace(config, ((await perform(store, command, rulesOf(config))).body as { key: string }).key);
     });
   } finally {
     close();
@@ -42,7 +52,7 @@ export interface KeyPlace {
 }
 
 /** Where the first admin key can be had: on the terminal this once, or in a file that only the owner reads. */
-export function keyPlace(config: Config, key: string | undefined): KeyPlace {
+function keyPlace(config: Config, key: string | undefined): KeyPlace {
   const file = join(dirname(config.databaseUrl), "admin.key");
   const shown = relative(process.cwd(), file);
   if (key !== undefined && process.stderr.isTTY) return { line: `${key}  (shown this once)`, shell: key };
@@ -58,8 +68,14 @@ export function keyPlace(config: Config, key: string | undefined): KeyPlace {
 
 /** A new file, because the mode of an old one would stay as it was. */
 function writeSecret(file: string, text: string): void {
-  rmSync(file, { force: true });
-  writeFileSync(file, text, { mode: 0o600, flag: "wx" });
+  try {
+    rmSync(file, { force: true });
+    writeFileSync(file, text, { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    throw new Refused(
+      `Cannot write the first admin key to ${file} (${(error as Error).message}). Move what is there away and start again.`,
+    );
+  }
 }
 
 function quoted(path: string): string {

@@ -1,17 +1,20 @@
 import { Command, Option } from "commander";
-import { type Role, roles } from "../contract/route.ts";
-import { createKey, revokeKey } from "../core/clients.ts";
-import { KEY_BYTES } from "../core/keys.ts";
-import type { KeyRecord } from "../core/ports.ts";
-import { positive } from "./clients.ts";
-import { print, table, time } from "./say.ts";
-import { withDatabase, withSettings } from "./settings.ts";
+import type { Key } from "../contract/access-shapes.ts";
+import { ROTATION_DAYS } from "../contract/access-shapes.ts";
+import { roles } from "../contract/route.ts";
+import { operator } from "../core/clients.ts";
+import { shownKey } from "../core/keys.ts";
+import { reads } from "../store/store.ts";
+import { act, given } from "./act.ts";
+import { positive, wholeNumber } from "./clients.ts";
+import { print, Refused, table } from "./say.ts";
+import { inspecting, withDatabase, withSettings } from "./settings.ts";
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+type CreatedKey = Key & { readonly key: string };
 
 interface CreateOptions {
   readonly client?: number;
-  readonly role: Role;
+  readonly role: string;
   readonly name?: string;
   readonly expiresInDays?: number;
   readonly json?: true;
@@ -30,60 +33,71 @@ export function keyCommands(): Command {
       "after",
       "\nExamples:\n  petstore keys create --client 2\n  petstore keys create --client 2 --role staff --name till --expires-in-days 90\n  petstore keys create --role admin",
     )
-    .action(async (options: CreateOptions) => {
-      const now = Date.now();
-      const expiresAt =
-        options.expiresInDays === undefined ? undefined : now + options.expiresInDays * DAY_MS;
-      const { client: clientId, role, name } = options;
-      const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
-      const { key, ...record } = await withDatabase({ ...options }, ({ transact }) =>
-        transact((store) => createKey(store, { clientId, role, name, expiresAt }, bytes, now)),
-      );
-      print(
-        options.json === true,
-        { ...shown(record), key },
-        `${key}\n\nKey ${record.id} of client ${record.clientId}, role ${record.role}. Keep it: it is not shown again.`,
-      );
+    .action(async ({ client, role, name, expiresInDays, json, ...options }: CreateOptions) => {
+      const clientId = client ?? (await operatorId(options));
+      const key = await act<CreatedKey>(options, "admin.keys.create", {
+        clientId,
+        body: given({ role, name, expiresInDays }),
+      });
+      print(json === true, key, sentence(key));
     });
   const list = new Command("list")
     .description("List keys; their secrets are not kept.")
     .option("--client <id>", "Only the keys of this client.", positive)
     .option("--json", "Print JSON.")
     .addHelpText("after", "\nExample:\n  petstore keys list --client 2")
-    .action(async (options: { client?: number; json?: true }) => {
-      const keys = await withDatabase({ ...options }, async ({ reads }) =>
-        (await reads.keys(options.client ?? null)).map(shown),
-      );
-      print(options.json === true, keys, table(keys, "There are no keys yet: petstore keys create"));
+    .action(async ({ client, json, ...options }: { client?: number; json?: true }) => {
+      const keys = await inspecting(options, async (db) => {
+        const store = reads(db);
+        if (client !== undefined && !(await store.client(client)))
+          throw new Refused(`There is no client ${client}.`);
+        return (await store.keys(client ?? null)).map(shownKey);
+      });
+      print(json === true, keys, table(keys.map(row), "There are no keys yet: petstore keys create"));
     });
   const revoke = new Command("revoke")
     .description("Stop a key from working, within a second, on a running server too.")
     .argument("<id>", "The key's id, as the list shows it.", positive)
     .option("--json", "Print JSON.")
     .addHelpText("after", "\nExample:\n  petstore keys revoke 7")
-    .action(async (id: number, options: { json?: true }) => {
-      const key = await withDatabase(options, ({ transact }) =>
-        transact((store) => revokeKey(store, id, Date.now())),
-      );
-      print(options.json === true, shown(key), `Key ${key.id} is revoked since ${time(key.revokedAt)}.`);
+    .action(async (keyId: number, { json, ...options }: { json?: true }) => {
+      await act(options, "admin.keys.revoke", { keyId });
+      print(json === true, { id: keyId }, `Key ${keyId} is revoked.`);
     });
-  return new Command("keys")
-    .description("Make, list and revoke API keys.")
-    .addHelpText("after", "\nExample:\n  petstore keys create --client 2 --role staff")
-    .addCommand(withSettings(create, ["databaseUrl"]))
-    .addCommand(withSettings(list, ["databaseUrl"]))
-    .addCommand(withSettings(revoke, ["databaseUrl"]));
+  const rotate = new Command("rotate")
+    .description("Replace a key by a new one, which is shown this once.")
+    .argument("<id>", "The key's id, as the list shows it.", positive)
+    .option(
+      "--overlap-days <n>",
+      `How long the old key still works, 0 to ${ROTATION_DAYS} days.`,
+      wholeNumber,
+      0,
+    )
+    .option("--json", "Print JSON.")
+    .addHelpText("after", "\nExample:\n  petstore keys rotate 7 --overlap-days 7")
+    .action(
+      async (keyId: number, { overlapDays, json, ...options }: { overlapDays: number; json?: true }) => {
+        const key = await act<CreatedKey>(options, "admin.keys.rotate", { keyId, body: { overlapDays } });
+        print(json === true, key, sentence(key));
+      },
+    );
+  const keys = new Command("keys")
+    .description("Make, list, rotate and revoke API keys.")
+    .addHelpText("after", "\nExample:\n  petstore keys create --client 2 --role staff");
+  for (const each of [create, list, rotate, revoke]) keys.addCommand(withSettings(each, ["databaseUrl"]));
+  return keys;
 }
 
-function shown({ id, clientId, role, name, lastFour, createdAt, expiresAt, revokedAt }: KeyRecord) {
-  return {
-    id,
-    clientId,
-    role,
-    name: name ?? undefined,
-    key: `...${lastFour}`,
-    createdAt: time(createdAt),
-    expiresAt: time(expiresAt),
-    revokedAt: time(revokedAt),
-  };
+function operatorId(options: Readonly<Record<string, unknown>>): Promise<number> {
+  return withDatabase(options, ({ transact }) =>
+    transact(async (store) => (await operator(store, Date.now())).id),
+  );
+}
+
+function sentence({ key, id, clientId, role }: CreatedKey): string {
+  return `${key}\n\nKey ${id} of client ${clientId}, role ${role}. Keep it: it is not shown again.`;
+}
+
+function row({ id, clientId, role, name, lastFour, lastUsedAt, expiresAt, revokedAt, bannedUntil }: Key) {
+  return { id, clientId, role, name, key: `...${lastFour}`, lastUsedAt, expiresAt, revokedAt, bannedUntil };
 }

@@ -1,12 +1,12 @@
 import { Command, CommanderError } from "commander";
 import packageFile from "../../package.json" with { type: "json" };
 import { WrongSettings } from "../config.ts";
-import { Refused } from "../core/clients.ts";
-import { Unavailable } from "../core/failure.ts";
-import { NewerDatabase } from "../store/sqlite/migrate.ts";
+import { Failure } from "../core/failure.ts";
+import { ForeignDatabase, NewerDatabase, OlderDatabase } from "../store/sqlite/migrate.ts";
+import { banCommands, planCommands } from "./bans.ts";
 import { clientCommands } from "./clients.ts";
 import { keyCommands } from "./keys.ts";
-import { CannotListen, DatabaseTrouble, Exit, USAGE_EXIT } from "./say.ts";
+import { CannotListen, DatabaseTrouble, Exit, Refused, USAGE_EXIT } from "./say.ts";
 import { serveCommand } from "./serve.ts";
 import { demoCommand, doctorCommand, migrateCommand, openapiCommand } from "./store.ts";
 
@@ -35,6 +35,8 @@ for (const command of [
   demoCommand(),
   clientCommands(),
   keyCommands(),
+  planCommands(),
+  banCommands(),
   doctorCommand(),
   openapiCommand(),
 ]) {
@@ -53,7 +55,15 @@ function told(error: unknown): number {
   if (error instanceof Exit) return error.code;
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT;
   if (error instanceof WrongSettings) return say(error.message, USAGE_EXIT);
-  for (const known of [Refused, CannotListen, DatabaseTrouble, NewerDatabase, Unavailable]) {
+  for (const known of [
+    CannotListen,
+    DatabaseTrouble,
+    NewerDatabase,
+    OlderDatabase,
+    ForeignDatabase,
+    Failure,
+    Refused,
+  ]) {
     if (error instanceof known) return say(error.message, 1);
   }
   console.error(error);

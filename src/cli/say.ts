@@ -13,6 +13,9 @@ export class Exit extends Error {
 /** The address cannot be listened on. */
 export class CannotListen extends Error {}
 
+/** Something was asked for that cannot be. */
+export class Refused extends Error {}
+
 /** The database cannot be opened. */
 export class DatabaseTrouble extends Error {}
 

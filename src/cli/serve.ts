@@ -1,9 +1,9 @@
-import { writeSync } from "node:fs";
 import { Command } from "commander";
 import type { Config } from "../config.ts";
 import { openLog } from "../http/log.ts";
 import { type Running, start } from "../main.ts";
-import { firstKey, type KeyPlace, keyPlace, prepare } from "./first-start.ts";
+import { firstKey, type KeyPlace, prepare } from "./first-start.ts";
+import { standardOutput } from "./output.ts";
 import { CannotListen } from "./say.ts";
 import { configOf, withSettings } from "./settings.ts";
 
@@ -19,9 +19,9 @@ export function serveCommand(): Command {
     .action(async (options: { demo?: true }) => {
       const config = configOf(options);
       await prepare(config, options.demo === true);
-      const log = openLog(config.logLevel, process.stdout.isTTY === true, toStandardOutput, Date.now);
+      const log = openLog(config.logLevel, process.stdout.isTTY === true, standardOutput(), Date.now);
       const running = await listening(config, () => start(config, { clock: Date.now, log }));
-      process.stderr.write(welcome(running.url, keyPlace(config, await firstKey(config))));
+      process.stderr.write(welcome(running.url, await orStop(running, () => firstKey(config))));
       log.info("started", { url: running.url });
       process.on("unhandledRejection", (error) =>
         log.error("A fault that no request waits for.", { cause: String(error) }),
@@ -46,6 +46,16 @@ function welcome(url: string, { line, shell }: KeyPlace): string {
 `;
 }
 
+/** A server whose first key cannot be handed over is of no use: it stops, and says why. */
+async function orStop<T>(running: Running, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await running.stop();
+    throw error;
+  }
+}
+
 async function listening(config: Config, run: () => Promise<Running>): Promise<Running> {
   try {
     return await run();
@@ -61,21 +71,11 @@ async function listening(config: Config, run: () => Promise<Running>): Promise<R
       throw new CannotListen(
         `${at} may not be listened on by this user. Choose a port above 1023: --port 8080.`,
       );
-    if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
+    if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND" || code === "EINVAL")
       throw new CannotListen(
         `${config.host} is no address of this machine. Choose another: --host 127.0.0.1.`,
       );
     throw error;
-  }
-}
-
-/** Nobody reading the log any more is no reason to stop serving. */
-function toStandardOutput(text: string): void {
-  try {
-    writeSync(1, text);
-  } catch (error) {
-    const { code } = error as { code?: string };
-    if (code !== "EPIPE" && code !== "EAGAIN") throw error;
   }
 }
 

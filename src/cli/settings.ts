@@ -1,7 +1,9 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { type Config, readConfig, settings } from "../config.ts";
 import { Unavailable } from "../core/failure.ts";
+import { type Connection, connect } from "../store/sqlite/connection.ts";
+import { requireCurrent } from "../store/sqlite/migrate.ts";
 import { type EmbeddedStore, openStore } from "../store/sqlite/store.ts";
 import { DatabaseTrouble } from "./say.ts";
 
@@ -46,11 +48,22 @@ export function openDatabase(config: Config, now: number): Opened {
   }
 }
 
-/** Refuses to look for something in a database that is not there. */
-export function requireDatabase(options: Readonly<Record<string, unknown>>): void {
+/** Looks at a database that must be there, and changes nothing in it. */
+export async function inspecting<T>(
+  options: Readonly<Record<string, unknown>>,
+  work: (db: Connection) => Promise<T>,
+): Promise<T> {
   const { databaseUrl } = configOf(options);
-  if (!existsSync(databaseUrl))
+  if (!existsSync(databaseUrl) || statSync(databaseUrl).size === 0) {
     throw new DatabaseTrouble(`There is no database at ${databaseUrl}. Name it with DATABASE_URL.`);
+  }
+  const db = connect(databaseUrl, "read");
+  try {
+    requireCurrent(db);
+    return await work(db);
+  } finally {
+    db.close();
+  }
 }
 
 /** Does something with the database and closes it. */

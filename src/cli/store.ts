@@ -1,10 +1,13 @@
 import { Command } from "commander";
 import { openapi } from "../contract/openapi.ts";
-import { operator, Refused } from "../core/clients.ts";
+import { operator } from "../core/clients.ts";
 import { loadDemo } from "../core/demo.ts";
+import { Unavailable } from "../core/failure.ts";
+import { rulesOf } from "../core/rules.ts";
+import type { Diagnosis } from "../store/doctor.ts";
 import { diagnoseFile } from "../store/sqlite/doctor.ts";
-import { DAMAGE_EXIT, Exit, print } from "./say.ts";
-import { configOf, requireDatabase, withDatabase, withSettings } from "./settings.ts";
+import { DAMAGE_EXIT, Exit, print, Refused } from "./say.ts";
+import { configOf, inspecting, withDatabase, withSettings } from "./settings.ts";
 
 /** `petstore migrate`: the tables brought up to date. */
 export function migrateCommand(): Command {
@@ -37,7 +40,7 @@ export function demoCommand(): Command {
           throw new Refused("The store already has a catalogue; nothing was changed.");
         const now = Date.now();
         const loaded = await transact(async (store) =>
-          loadDemo(store, (await operator(store, now)).id, config, now),
+          loadDemo(store, (await operator(store, now)).id, rulesOf(config), now),
         );
         print(
           options.json === true,
@@ -58,32 +61,35 @@ export function doctorCommand(): Command {
       "after",
       "\nExamples:\n  petstore doctor\n  petstore doctor --json\n\nExit code 3 means that damage was found.",
     )
-    .action((options: { json?: true }) => {
-      requireDatabase(options);
-      return withDatabase(options, async ({ db }) => {
-        const { checked, counts, findings } = await diagnoseFile(db);
-        const counted = Object.entries(counts)
-          .map(([name, count]) => `${name}: ${count}`)
-          .join(", ");
-        const lines = checked.map((check) => {
-          const found = findings.filter((finding) => finding.check === check);
-          return found.length === 0
-            ? `ok     ${check}`
-            : found.map(({ message }) => `WRONG  ${check}: ${message}`).join("\n");
-        });
-        const verdict =
-          findings.length === 0
-            ? "Nothing is wrong."
-            : `Found wrong: ${findings.length}. Restore a backup, or mend the rows named above.`;
-        print(
-          options.json === true,
-          { counts, findings },
-          [`Looked at ${counted}`, ...lines, verdict].join("\n"),
-        );
-        if (findings.length > 0) throw new Exit(DAMAGE_EXIT);
+    .action(async (options: { json?: true }) => {
+      const { checked, counts, findings } = await diagnosis(options);
+      const counted = Object.entries(counts).map(([name, count]) => `${name}: ${count}`);
+      const lines = checked.map((check) => {
+        const found = findings.filter((finding) => finding.check === check);
+        const wrong = found.map(({ message }) => `WRONG  ${check}: ${message}`).join("\n");
+        return found.length === 0 ? `ok     ${check}` : wrong;
       });
+      const verdict =
+        findings.length === 0
+          ? "Nothing is wrong."
+          : `Found wrong: ${findings.length}. Restore a backup, or mend the rows named above.`;
+      const text = [`Looked at ${counted.join(", ") || "what can be read"}`, ...lines, verdict].join("\n");
+      print(options.json === true, { counts, findings }, text);
+      if (findings.length > 0) throw new Exit(DAMAGE_EXIT);
     });
   return withSettings(command, ["databaseUrl"]);
+}
+
+/** A file that cannot even be opened is a finding too. */
+async function diagnosis(options: Readonly<Record<string, unknown>>): Promise<Diagnosis> {
+  const check = "the file is whole";
+  try {
+    return await inspecting(options, diagnoseFile);
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    const message = error.cause instanceof Error ? error.cause.message : String(error.cause);
+    return { checked: [check], counts: {}, findings: [{ check, message }] };
+  }
 }
 
 /** `petstore openapi`: the document of the API. */

@@ -1,3 +1,5 @@
+import { account } from "./account.ts";
+import { admin } from "./admin.ts";
 import { categories } from "./categories.ts";
 import { inventory } from "./inventory.ts";
 import { orders } from "./orders.ts";
@@ -6,7 +8,7 @@ import { type Api, endpoints } from "./route.ts";
 import { store } from "./store.ts";
 
 /** The whole API; nothing else lists endpoints. */
-export const api = { pets, categories, store, orders, inventory } as const satisfies Api;
+export const api = { pets, categories, store, orders, inventory, account, admin } as const satisfies Api;
 export type PetstoreApi = typeof api;
 
 export const everyEndpoint = endpoints(api);

@@ -50,6 +50,16 @@ export const errors = {
     cause: "The key's role does not allow the operation.",
     remedy: "Use a key with the role that the message names.",
   },
+  key_banned: {
+    status: 403,
+    cause: "The key is banned for a time, after too many requests that followed a 429, or by an admin.",
+    remedy: "Send nothing until `Retry-After` has passed; `GET /account/limits` works meanwhile.",
+  },
+  role_too_high: {
+    status: 403,
+    cause: "A key can make keys of its own role or below only.",
+    remedy: "Ask for a lower role, or use a key of a higher one.",
+  },
   client_suspended: {
     status: 403,
     cause: "The client that owns the key is suspended.",
@@ -74,6 +84,21 @@ export const errors = {
     status: 404,
     cause: "No order of this client has this id.",
     remedy: "Find the id with `GET /store/orders`.",
+  },
+  client_not_found: {
+    status: 404,
+    cause: "No client has this id.",
+    remedy: "Find the id with `GET /admin/clients`.",
+  },
+  key_not_found: {
+    status: 404,
+    cause: "No key that the caller may see has this id.",
+    remedy: "Find the id with `GET /account/keys`, or `GET /admin/clients/{clientId}/keys`.",
+  },
+  ban_not_found: {
+    status: 404,
+    cause: "The key is not banned.",
+    remedy: "There is nothing to lift; `GET /admin/bans` lists the bans in force.",
   },
   method_not_allowed: {
     status: 405,
@@ -125,6 +150,21 @@ export const errors = {
     cause: "Open orders hold units of the pet.",
     remedy: "Complete or cancel its open orders first.",
   },
+  client_has_open_orders: {
+    status: 409,
+    cause: "The client has open orders.",
+    remedy: "Complete or cancel them first.",
+  },
+  operator_client: {
+    status: 409,
+    cause: "The operator's own client cannot be removed or suspended.",
+    remedy: "Revoke its keys one by one instead; the command line can always make a new one.",
+  },
+  too_many_keys: {
+    status: 409,
+    cause: "The client has 100 keys that work.",
+    remedy: "Revoke one first.",
+  },
   idempotency_in_progress: {
     status: 409,
     cause: "A request with the same `Idempotency-Key` is still running.",
@@ -170,10 +210,26 @@ export const errors = {
     cause: "`petId` names no pet.",
     remedy: "Use the id of an existing pet.",
   },
+  invalid_plan: {
+    status: 422,
+    cause: "Enterprise needs both of its numbers; the other plans take none.",
+    remedy: "Send `perMinute` and `perDay` with `enterprise`, and only there.",
+  },
   idempotency_key_reused: {
     status: 422,
     cause: "The `Idempotency-Key` was used for another request within 24 hours.",
     remedy: "Use a new key for a new request.",
+  },
+  rate_limit_exceeded: {
+    status: 429,
+    cause: "The requests of this minute are spent.",
+    remedy:
+      "Wait for `Retry-After` seconds; the next request then succeeds. Repeated requests before that lead to a ban.",
+  },
+  daily_quota_exceeded: {
+    status: 429,
+    cause: "The requests of this UTC day are spent.",
+    remedy: "Wait for `Retry-After` seconds, until the next UTC day, or move to a higher plan.",
   },
   internal_error: {
     status: 500,
@@ -203,9 +259,12 @@ export function errorsOf({ method, route }: Endpoint): ErrorCode[] {
     "invalid_api_key",
     "expired_api_key",
     "revoked_api_key",
+    "key_banned",
     "client_suspended",
     "not_acceptable",
     "uri_too_long",
+    "rate_limit_exceeded",
+    "daily_quota_exceeded",
     "internal_error",
     "overloaded",
     "unavailable",
@@ -222,10 +281,12 @@ export function errorsOf({ method, route }: Endpoint): ErrorCode[] {
 
 /** Whether a write changes one record that is there already, so that `If-Match` has a meaning. */
 export function takesIfMatch(method: Endpoint["method"], route: Endpoint["route"]): boolean {
-  return isWrite(method) && route.params !== undefined && route.location === undefined;
+  return isWrite(method) && route.kind === "record" && route.location === undefined;
 }
+
+const retriable = new Set<ErrorCode>(["idempotency_in_progress", "request_timeout", "rate_limit_exceeded"]);
 
 /** Whether the same request can succeed later without anybody changing it. */
 export function isWorthRetrying(code: ErrorCode): boolean {
-  return errors[code].status >= 500 || code === "idempotency_in_progress" || code === "request_timeout";
+  return errors[code].status >= 500 || retriable.has(code);
 }

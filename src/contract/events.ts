@@ -15,6 +15,10 @@ export interface EventData {
   "order.cancelled": Order;
   "inventory.changed": InventoryItem & { change: number };
   "inventory.depleted": InventoryItem;
+  "quota.warning": { clientId: number; limit: number; used: number; resetAt: number };
+  "key.strike_warning": { keyId: number; clientId: number; strikes: number; threshold: number };
+  "key.banned": { keyId: number; clientId: number; cause: string; level: number; until: string };
+  "key.unbanned": { keyId: number; clientId: number };
 }
 
 export type EventType = keyof EventData;

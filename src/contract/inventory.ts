@@ -24,6 +24,7 @@ export const inventory = {
     query: {
       status: z
         .array(PetStatus)
+        .max(3)
         .meta({ description: "Only entries of these statuses; may be repeated." })
         .optional(),
       maxQuantity: stockCountFilter.meta({ description: "Only entries with at most this stock." }).optional(),

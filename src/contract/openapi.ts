@@ -58,6 +58,8 @@ Lists are bare arrays with \`Link\` headers; failures are the \`Error\` object w
 const tags = [
   { name: "pets", description: "The animals of the store." },
   { name: "categories", description: "Kinds of animals." },
+  { name: "account", description: "The caller's own client: who it is, its limits, usage and keys." },
+  { name: "admin", description: "Clients, keys, bans, usage and the audit trail, for the operator." },
   { name: "store", description: "Pets with category and stock, orders, inventory." },
 ];
 
@@ -89,7 +91,7 @@ function tagOf(path: string): string {
 }
 
 function parametersOf({ method, route }: Endpoint): Json[] {
-  const headers = ["API-Version", "X-Request-Id"];
+  const headers = ["API-Version", "Prefer", "X-Request-Id"];
   if (isWrite(method)) headers.push("Idempotency-Key");
   if (takesIfMatch(method, route)) headers.push("If-Match");
   if (method === "GET" && route.kind === "record") headers.push("If-None-Match");
@@ -102,6 +104,11 @@ function parametersOf({ method, route }: Endpoint): Json[] {
 
 const headerParameters = {
   "API-Version": header("API-Version", "The version of the API: 1, 1.0 or 1.0.0.", API_VERSION),
+  Prefer: header(
+    "Prefer",
+    "A rehearsal: `simulate=` rate_limit, daily_quota, ban, unavailable, and where it can happen sunset or insufficient_stock, answers as the real thing would and changes nothing. Other preferences are ignored.",
+    "simulate=rate_limit",
+  ),
   "X-Request-Id": header(
     "X-Request-Id",
     "An id of your own, 1 to 128 characters; the answer repeats it.",

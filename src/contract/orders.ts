@@ -11,7 +11,7 @@ export const orders = {
     at: "GET /store/orders",
     summary: "List orders",
     description:
-      "A customer sees the orders of its own client, staff see all. With `shippedAfter` or `shippedBefore` they come in the order of their ship dates; otherwise of their ids.",
+      "A customer sees the orders of its own client, staff see all. With `shippedAfter` or `shippedBefore` they come in the order of their ship dates, otherwise of their ids.",
     role: "customer",
     query: {
       petId: givenId.meta({ description: "Only orders of this pet." }).optional(),
@@ -22,7 +22,12 @@ export const orders = {
       shippedBefore: dateTimeFilter
         .meta({ description: "Only orders with a ship date before this time." })
         .optional(),
-      sort: z.enum(["id", "-id"]).meta({ description: "The order; `-id` is newest first." }).optional(),
+      sort: z
+        .enum(["id", "-id", "shipDate", "-shipDate"])
+        .meta({
+          description: "The order; `-` is downward. `id` by default, `shipDate` with a filter of ship dates.",
+        })
+        .optional(),
       ...paging,
     },
     returns: Orders,

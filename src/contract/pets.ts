@@ -32,6 +32,7 @@ export const pets = {
         .optional(),
       status: z
         .array(PetStatus)
+        .max(3)
         .meta({ description: "Only pets of these statuses; may be repeated." })
         .optional(),
       categoryId: givenId.meta({ description: "Only pets of this category." }).optional(),
@@ -68,6 +69,7 @@ export const pets = {
     body: NewPets,
     large: true,
     returns: Pets,
+    status: 201,
     kind: "plain",
     errors: ["unknown_category"],
     stability: "experimental",

@@ -109,24 +109,45 @@ export const headerComponents: Record<string, Json> = {
   Sunset: headerOf("When the operation ends (RFC 8594).", "Tue, 30 Nov 2027 23:59:59 GMT"),
   "Retry-After": headerOf("Seconds to wait before the request is worth repeating.", "1"),
   "X-Should-Retry": headerOf("`false` where a repetition cannot help.", "false"),
+  "X-RateLimit-Limit": headerOf("Requests that the tighter window takes.", "60"),
+  "X-RateLimit-Remaining": headerOf("Requests left in the tighter window.", "59"),
+  "X-RateLimit-Reset": headerOf("When the tighter window ends, in Unix seconds.", "1794744060"),
+  "RateLimit-Policy": headerOf(
+    "Both windows: requests and seconds.",
+    '"minute";q=60;w=60, "day";q=1000;w=86400',
+  ),
+  RateLimit: headerOf(
+    "Both windows: requests left and seconds until the end.",
+    '"minute";r=59;t=60, "day";r=999;t=43200',
+  ),
+  "Preference-Applied": headerOf("The rehearsal that this answer is.", "simulate=rate_limit"),
   "WWW-Authenticate": headerOf("How to present a key.", 'Bearer realm="petstore"'),
 };
+
+const rateHeaders = [
+  "X-RateLimit-Limit",
+  "X-RateLimit-Remaining",
+  "X-RateLimit-Reset",
+  "RateLimit-Policy",
+  "RateLimit",
+];
 
 function headerOf(description: string, example: string): Json {
   return { description, schema: { type: "string" }, example };
 }
 
 function headersOf({ method, route }: Endpoint, status: number): Json {
-  const names = ["API-Version", "X-Request-Id", "Cache-Control"];
+  const names = ["API-Version", "X-Request-Id", "Cache-Control", ...rateHeaders];
   const isSuccess = status < 400;
   if (isSuccess && route.kind === "record" && (route.returns || status === 304)) names.push("ETag");
-  if (status === 201) names.push("Location");
+  if (status === 201 && route.location) names.push("Location");
   if ((isSuccess && route.kind === "list") || route.successor) names.push("Link");
   if (isSuccess && isWrite(method)) names.push("Idempotency-Replayed");
   if (route.stability) names.push("X-API-Stability");
   if (route.successor) names.push("Deprecation", "Sunset");
   if (status === 401) names.push("WWW-Authenticate");
-  if (status >= 500 || status === 408 || status === 409) names.push("Retry-After");
+  if (status >= 500 || [403, 408, 409, 429].includes(status)) names.push("Retry-After");
+  if ([403, 409, 410, 429, 503].includes(status)) names.push("Preference-Applied");
   if (status >= 400 && status < 500 && status !== 408) names.push("X-Should-Retry");
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

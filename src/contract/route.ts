@@ -32,6 +32,12 @@ export interface Route {
   readonly successor?: string;
   /** A body of up to 8 MiB instead of 64 KiB. */
   readonly large?: true;
+  /** Asking costs nothing, and limits and bans do not refuse it. */
+  readonly uncounted?: true;
+  /** It changes who may do what: every key is looked up anew afterwards. */
+  readonly access?: "changes";
+  /** 201 for what is made at an address that only its list has. */
+  readonly status?: 201;
   readonly example: { readonly body?: unknown; readonly returns?: unknown };
 }
 
@@ -78,7 +84,7 @@ export function endpoints(api: Api, prefix = ""): Endpoint[] {
 /** The status of this route's success. */
 export function successStatus(route: Route): 200 | 201 | 204 {
   if (!route.returns) return 204;
-  return route.location ? 201 : 200;
+  return route.status ?? (route.location ? 201 : 200);
 }
 
 export function isWrite(method: Method): boolean {

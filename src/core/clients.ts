@@ -1,83 +1,112 @@
-import type { Role } from "../contract/route.ts";
+import type { Client, ClientUpdate } from "../contract/access-shapes.ts";
+import type { PetstoreApi } from "../contract/api.ts";
 import type { Int64 } from "../contract/shapes.ts";
-import { hashOf, keyFrom } from "./keys.ts";
-import { operatorLimits, type Plan, plans } from "./plans.ts";
-import type { ClientRecord, KeyRecord, Writes } from "./ports.ts";
-
-/** Something that was asked for and cannot be; the message says what to do. */
-export class Refused extends Error {}
+import type { Operations, ReadContext } from "./context.ts";
+import { fail } from "./failure.ts";
+import { cursorAfter, pageOf, readCursor } from "./pages.ts";
+import { operatorQuota, type Plan, plans, type Quota } from "./plans.ts";
+import type { ClientRecord, Writes } from "./ports.ts";
 
 /** The client that the operator's own keys belong to. */
 export const OPERATOR = "operator";
 
-export interface NewClient {
-  readonly name: string;
-  readonly plan: Plan;
-  readonly perMinute?: number | undefined;
-  readonly perDay?: number | undefined;
-}
+export const clients: Operations<PetstoreApi["admin"]["clients"]> = {
+  async list(cx, { limit, cursor }) {
+    const after = readCursor(cursor, "id", "number");
+    const records = await cx.store.clients({ descending: false, after, limit: limit + 1 });
+    return pageOf(records, limit, shownClient, (last) => cursorAfter("id", { key: last.id, id: last.id }));
+  },
 
-/** A new client on a plan; enterprise is never unlimited by accident, so it needs both of its numbers. */
-export async function createClient(
-  store: Writes,
-  { name, plan, perMinute, perDay }: NewClient,
-  now: number,
-): Promise<ClientRecord> {
-  if (name.trim() === "") throw new Refused("A client needs a name.");
-  const limits = plans[plan];
-  if (limits) {
-    if (perMinute !== undefined || perDay !== undefined) {
-      throw new Refused(`The ${plan} plan has its own limits; only enterprise takes numbers of its own.`);
+  async create(cx, { body }) {
+    const quota = quotaOf(body.plan, body);
+    const client = await cx.store.addClient({ name: body.name, plan: body.plan, ...quota }, cx.now);
+    cx.audit(`clients/${client.id}`);
+    return { body: shownClient(client) };
+  },
+
+  async get(cx, { clientId }) {
+    return { body: shownClient(await knownClient(cx, clientId)) };
+  },
+
+  async update(cx, { clientId, body }) {
+    const before = await knownClient(cx, clientId);
+    if (body.suspended) await refuseOperator(cx, before, "suspended");
+    const after = changed(before, body, cx.now);
+    await cx.store.changeClient(after);
+    cx.audit(`clients/${after.id}`);
+    return { body: shownClient(after) };
+  },
+
+  async remove(cx, { clientId }) {
+    const client = await knownClient(cx, clientId);
+    const { id } = client;
+    await refuseOperator(cx, client, "removed");
+    if (await cx.store.hasOpenOrders(id)) {
+      fail("client_has_open_orders", `Client ${id} has open orders. Complete or cancel them first.`);
     }
-    return store.addClient({ name, plan, ...limits }, now);
-  }
-  if (perMinute === undefined || perDay === undefined) {
-    throw new Refused("The enterprise plan needs both numbers: requests per minute and per day.");
-  }
-  return store.addClient({ name, plan, perMinute, perDay }, now);
-}
+    await cx.store.removeClient(id, cx.now);
+    cx.audit(`clients/${id}`);
+    return { body: undefined };
+  },
+};
 
-export interface NewKey {
-  /** Without a client the key is the operator's own. */
-  readonly clientId?: number | undefined;
-  readonly role: Role;
-  readonly name?: string | undefined;
-  readonly expiresAt?: number | undefined;
-}
-
-/** A new key; its text is given this once and not kept. */
-export async function createKey(
-  store: Writes,
-  { clientId, role, name, expiresAt }: NewKey,
-  random: Uint8Array,
-  now: number,
-): Promise<KeyRecord & { readonly key: string }> {
-  const client = clientId === undefined ? await operator(store, now) : await store.client(clientId);
-  if (!client) throw new Refused(`There is no client ${clientId}.`);
-  const key = keyFrom(random);
-  const record = await store.addKey(
-    {
-      clientId: client.id,
-      role,
-      name: name ?? null,
-      hash: hashOf(key),
-      lastFour: key.slice(-4),
-      expiresAt: expiresAt ?? null,
-    },
-    now,
+/** The client, or 404. */
+export async function knownClient(cx: ReadContext, clientId: Int64): Promise<ClientRecord> {
+  const client = await cx.store.client(clientId);
+  return (
+    client ?? fail("client_not_found", `There is no client ${clientId}. Find ids with GET /admin/clients.`)
   );
-  return { ...record, key };
-}
-
-export async function revokeKey(store: Writes, id: Int64, now: number): Promise<KeyRecord> {
-  const key = await store.revokeKey(id, now);
-  if (!key) throw new Refused(`There is no key ${id}.`);
-  return key;
 }
 
 /** The client that keys without another client belong to; made when first needed. */
 export async function operator(store: Writes, now: number): Promise<ClientRecord> {
-  const clients = await store.clients();
-  const own = clients.find(({ name, plan }) => name === OPERATOR && plan === "enterprise");
-  return own ?? store.addClient({ name: OPERATOR, plan: "enterprise", ...operatorLimits }, now);
+  const own = await store.clientNamed(OPERATOR, "enterprise");
+  return own ?? store.addClient({ name: OPERATOR, plan: "enterprise", ...operatorQuota }, now);
+}
+
+/** Nobody locks the operator out. */
+async function refuseOperator(cx: ReadContext, { id }: ClientRecord, what: string): Promise<void> {
+  const own = await cx.store.clientNamed(OPERATOR, "enterprise");
+  if (own?.id === id)
+    fail(
+      "operator_client",
+      `Client ${id} is the operator's own and cannot be ${what}. Revoke its keys one by one.`,
+    );
+}
+
+function shownClient({ id, name, plan, perMinute, perDay, createdAt, suspendedAt }: ClientRecord): Client {
+  const created = new Date(createdAt).toISOString();
+  return { id, name, plan, perMinute, perDay, suspended: suspendedAt !== null, createdAt: created };
+}
+
+function changed(before: ClientRecord, change: ClientUpdate, now: number): ClientRecord {
+  const { name = before.name, plan = before.plan, suspended = before.suspendedAt !== null } = change;
+  const agreed = before.plan === "enterprise" && plan === "enterprise" ? before : undefined;
+  const quota = quotaOf(plan, {
+    perMinute: change.perMinute ?? agreed?.perMinute,
+    perDay: change.perDay ?? agreed?.perDay,
+  });
+  return { ...before, name, plan, ...quota, suspendedAt: suspended ? (before.suspendedAt ?? now) : null };
+}
+
+/** A plan's own numbers; enterprise is never unlimited by accident, so it needs both of its. */
+function quotaOf(plan: Plan, given: { perMinute?: number | undefined; perDay?: number | undefined }): Quota {
+  const own = plans[plan];
+  const { perMinute, perDay } = given;
+  const fields = ["perMinute", "perDay"] as const;
+  if (own) {
+    const extra = fields.filter((field) => given[field] !== undefined);
+    if (extra.length === 0) return own;
+    refuse(extra, `must not be given: the ${plan} plan has its own limits; only enterprise takes numbers`);
+  }
+  if (perMinute !== undefined && perDay !== undefined) return { perMinute, perDay };
+  refuse(
+    fields.filter((field) => given[field] === undefined),
+    "must be given: the enterprise plan needs both numbers, requests per minute and per day",
+  );
+}
+
+function refuse(fields: readonly string[], message: string): never {
+  const details = fields.map((field) => ({ field, message }));
+  fail("invalid_plan", `The plan has a problem: ${fields.join(" and ")} ${message}.`, details);
 }

@@ -1,7 +1,8 @@
 import type { EventData, EventType } from "../contract/events.ts";
 import type { Api, Input, Output, Role, Route } from "../contract/route.ts";
 import { fail } from "./failure.ts";
-import type { Reads, Writes } from "./ports.ts";
+import type { Reads, Standing, Writes } from "./ports.ts";
+import type { Rules } from "./rules.ts";
 
 /** Who is calling, known from the key. */
 export interface Caller {
@@ -10,23 +11,24 @@ export interface Caller {
   readonly role: Role;
 }
 
-/** The settings that the rules of the store depend on. */
-export interface Rules {
-  readonly newPetStock: number;
-}
-
 export interface ReadContext {
   readonly caller: Caller;
   readonly store: Reads;
   readonly now: number;
+  readonly rules: Rules;
+  /** For an operation that tells of the limits. */
+  readonly standing?: Standing | undefined;
 }
 
 export interface WriteContext extends ReadContext {
   readonly store: Writes;
-  readonly rules: Rules;
   /** The ETags of `If-Match`. */
   readonly ifMatch?: readonly string[] | "any" | undefined;
   /** Tells of a change, in its transaction; `clientId` is the one that it concerns, if not everybody. */
+  /** Says that who may do what has changed, and of whom: it goes into the audit trail. */
+  audit(subject: string): void;
+  /** Random bytes for a new key. */
+  random(): Uint8Array;
   emit<T extends EventType>(type: T, subject: string, data: EventData[T], clientId?: number): void;
 }
 
@@ -35,6 +37,8 @@ export interface Result<T = unknown> {
   readonly body: T;
   readonly tag?: string;
   readonly next?: string | undefined;
+  /** What is shown this once and never kept. */
+  readonly secret?: Readonly<Record<string, unknown>>;
 }
 
 /** An operation is a function of a context and an input; what it refuses it fails with. */
@@ -52,7 +56,7 @@ export type Operations<A extends Api> = {
 export function requireMatch(cx: WriteContext, ...tags: string[]): void {
   const { ifMatch } = cx;
   if (ifMatch === undefined || ifMatch === "any" || tags.some((tag) => ifMatch.includes(tag))) return;
-  const wanted = ifMatch.map((tag) => `"${tag}"`).join(", ");
+  const wanted = ifMatch.map((tag) => `"${tag}"`).join(", ") || "no strong ETag";
   fail(
     "precondition_failed",
     `If-Match asks for ${wanted}, but the record is now "${tags[0]}". Read it again and repeat the change.`,

@@ -1,6 +1,7 @@
-import type { Caller, Rules } from "./context.ts";
+import type { Caller } from "./context.ts";
 import { perform } from "./perform.ts";
 import type { Writes } from "./ports.ts";
+import type { Rules } from "./rules.ts";
 
 /** A small catalogue to try the API with: categories, and pets with their stock. */
 export const demoCatalogue = [

@@ -6,7 +6,9 @@ export class Failure extends Error {
   constructor(
     readonly code: ErrorCode,
     message: string,
-    readonly details?: readonly ErrorDetail[],
+    readonly details?: readonly ErrorDetail[] | undefined,
+    /** When the request is worth repeating, if that is known. */
+    readonly retryAfterSeconds?: number | undefined,
   ) {
     super(message);
     this.name = "Failure";

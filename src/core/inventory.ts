@@ -5,8 +5,9 @@ import { Conflict } from "./failure.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
 import { knownPet } from "./pets.ts";
 import type { MovementRecord } from "./ports.ts";
+import { shownItem } from "./shown.ts";
 import { settle } from "./status.ts";
-import { shownItem, tellStock } from "./stock.ts";
+import { tellStock } from "./stock.ts";
 import { stockTag } from "./tags.ts";
 
 export const inventory: Operations<PetstoreApi["inventory"]> = {

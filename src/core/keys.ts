@@ -1,56 +1,184 @@
-import { createHash } from "node:crypto";
-import { crc32 } from "node:zlib";
+import { KEYS_OF_A_CLIENT, type Key } from "../contract/access-shapes.ts";
+import type { PetstoreApi } from "../contract/api.ts";
+import { type Role, roles } from "../contract/route.ts";
+import type { Int64 } from "../contract/shapes.ts";
+import { worst } from "./bans.ts";
+import { knownClient } from "./clients.ts";
+import type { Operations, ReadContext, WriteContext } from "./context.ts";
+import { Failure, fail } from "./failure.ts";
+import { hashOf, keyFrom } from "./key-format.ts";
+import type { KeyRecord } from "./ports.ts";
 
-const PREFIX = "ps_live_";
-const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const SECRET_CHARACTERS = 43;
-const CHECKSUM_CHARACTERS = 6;
-/** How many random bytes a key is made of. */
-export const KEY_BYTES = 32;
+const DAY_MS = 24 * 60 * 60 * 1000;
 
-const shape = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
+/** The keys of any client, for admins. */
+export const keys: Operations<PetstoreApi["admin"]["keys"]> = {
+  async list(cx, { clientId }) {
+    const client = await knownClient(cx, clientId);
+    return { body: (await cx.store.keys(client.id)).map(shownKey) };
+  },
 
-/** An API key of these random bytes: a prefix that scanners find, the secret, a checksum against typos. */
-export function keyFrom(bytes: Uint8Array): string {
-  const body = PREFIX + base62(BigInt(`0x${Buffer.from(bytes).toString("hex")}`), SECRET_CHARACTERS);
-  return body + checksum(body);
+  async create(cx, { clientId, body }) {
+    const client = await knownClient(cx, clientId);
+    return created(await makeKey(cx, client.id, newKey(body, cx.now)));
+  },
+
+  async get(cx, { keyId }) {
+    return { body: shownKey(await knownKey(cx, keyId)) };
+  },
+
+  async revoke(cx, { keyId }) {
+    return revoke(cx, await knownKey(cx, keyId));
+  },
+
+  async rotate(cx, { keyId, body }) {
+    return rotate(cx, await knownKey(cx, keyId), body.overlapDays);
+  },
+};
+
+/** The keys of the caller's own client: of a role at most its own, and no way around a ban. */
+export const ownKeys: Operations<PetstoreApi["account"]["keys"]> = {
+  async list(cx) {
+    const all = await cx.store.keys(cx.caller.clientId);
+    return { body: all.filter((key) => isWithin(key.role, cx.caller.role)).map(shownKey) };
+  },
+
+  async create(cx, { body }) {
+    const { clientId, role } = cx.caller;
+    if (!isWithin(body.role, role)) {
+      fail("role_too_high", `A key of the role ${role} cannot make one of the role ${body.role}.`);
+    }
+    await requireNoBan(cx);
+    const made = await makeKey(cx, clientId, newKey(body, cx.now));
+    const conduct = worst(await cx.store.conducts(clientId), cx.now, cx.rules.bans);
+    if (conduct) await cx.store.keepConduct(made.record.id, conduct);
+    return created(made);
+  },
+
+  async revoke(cx, { keyId }) {
+    return revoke(cx, await ownKey(cx, keyId));
+  },
+
+  async rotate(cx, { keyId, body }) {
+    const key = await ownKey(cx, keyId);
+    await requireNoBan(cx);
+    return rotate(cx, key, body.overlapDays);
+  },
+};
+
+export function shownKey(key: KeyRecord): Key {
+  const { id, clientId, role, name, lastFour, createdAt, lastUsedAt, expiresAt, revokedAt, bannedUntil } =
+    key;
+  return {
+    id,
+    clientId,
+    role,
+    ...(name !== null && { name }),
+    lastFour,
+    createdAt: iso(createdAt),
+    ...(lastUsedAt !== null && { lastUsedAt: iso(lastUsedAt) }),
+    ...(expiresAt !== null && { expiresAt: iso(expiresAt) }),
+    ...(revokedAt !== null && { revokedAt: iso(revokedAt) }),
+    ...(bannedUntil !== null && { bannedUntil: iso(bannedUntil) }),
+  };
 }
 
-/** Whether the text can be a key at all; a typo is found without a look-up. */
-export function isWellFormed(key: string): boolean {
-  if (!shape.test(key)) return false;
-  return key.endsWith(checksum(key.slice(0, -CHECKSUM_CHARACTERS)));
+/** The key, or 404. */
+export async function knownKey(cx: ReadContext, keyId: Int64): Promise<KeyRecord> {
+  return (await cx.store.key(keyId)) ?? noKey(keyId);
 }
 
-/** What is stored of a key; the key itself never is. */
-export function hashOf(key: string): string {
-  return createHash("sha256").update(key).digest("hex");
+interface NewKeyRecord {
+  readonly role: Role;
+  readonly name: string | null;
+  readonly expiresAt: number | null;
 }
 
-/** Whether a key, or the beginning of one, stands in the text, percent-encoded or not. */
-export function holdsKey(text: string): boolean {
-  return text.includes(PREFIX) || (text.includes("%") && decoded(text).includes(PREFIX));
+interface MadeKey {
+  readonly record: KeyRecord;
+  readonly key: string;
 }
 
-/** The text with every key in it made unreadable. */
-export function redacted(text: string): string {
-  if (!holdsKey(text)) return text;
-  return decoded(text).replace(/ps_live_[0-9A-Za-z]*/g, `${PREFIX}[redacted]`);
-}
-
-/** Percent-encoded ASCII as it reads; the rest as it is. */
-function decoded(text: string): string {
-  return text.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
+/** A new key; its text is given this once and not kept. */
+export async function makeKey(cx: WriteContext, clientId: number, wanted: NewKeyRecord): Promise<MadeKey> {
+  const working = (await cx.store.keys(clientId)).filter((each) => isWorking(each, cx.now));
+  if (working.length >= KEYS_OF_A_CLIENT) {
+    fail(
+      "too_many_keys",
+      `Client ${clientId} has ${working.length} keys that work, the most that it may have. Revoke one first.`,
+    );
+  }
+  const key = keyFrom(cx.random());
+  const record = await cx.store.addKey(
+    { ...wanted, clientId, hash: hashOf(key), lastFour: key.slice(-4) },
+    cx.now,
   );
+  cx.audit(`keys/${record.id}`);
+  return { record, key };
 }
 
-function checksum(body: string): string {
-  return base62(BigInt(crc32(body)), CHECKSUM_CHARACTERS);
+function created({ record, key }: MadeKey) {
+  return { body: shownKey(record), secret: { key } };
 }
 
-function base62(value: bigint, length: number): string {
-  let digits = "";
-  for (let rest = value; digits.length < length; rest /= 62n) digits = DIGITS[Number(rest % 62n)] + digits;
-  return digits;
+function newKey(
+  body: { role: Role; name?: string | undefined; expiresInDays?: number | undefined },
+  now: number,
+): NewKeyRecord {
+  const { role, name = null, expiresInDays } = body;
+  return { role, name, expiresAt: expiresInDays === undefined ? null : now + expiresInDays * DAY_MS };
+}
+
+async function revoke(cx: WriteContext, key: KeyRecord) {
+  await cx.store.revokeKey(key.id, cx.now);
+  cx.audit(`keys/${key.id}`);
+  return { body: undefined };
+}
+
+/** The new key takes over role, name, expiry and conduct; the old one lives on for the overlap. */
+async function rotate(cx: WriteContext, old: KeyRecord, overlapDays: number) {
+  if (!isWorking(old, cx.now))
+    fail("key_not_found", `Key ${old.id} no longer works and cannot be rotated. Make a new one.`);
+  if (overlapDays === 0) await cx.store.revokeKey(old.id, cx.now);
+  const made = await makeKey(cx, old.clientId, old);
+  const conduct = await cx.store.conduct(old.id);
+  if (conduct) await cx.store.keepConduct(made.record.id, conduct);
+  const ban = await cx.store.ban(old.id, cx.now);
+  if (ban) await cx.store.addBan({ ...ban, keyId: made.record.id });
+  const end = cx.now + overlapDays * DAY_MS;
+  if (overlapDays > 0 && (old.expiresAt === null || old.expiresAt > end))
+    await cx.store.expireKey(old.id, end);
+  const record = await knownKey(cx, made.record.id);
+  return created({ record, key: made.key });
+}
+
+/** While a key of the client is banned, the client cannot make itself another. */
+async function requireNoBan(cx: WriteContext): Promise<void> {
+  for (const { id, bannedUntil } of await cx.store.keys(cx.caller.clientId)) {
+    if (bannedUntil === null || bannedUntil <= cx.now) continue;
+    const message = `Key ${id} of this client is banned until ${iso(bannedUntil)}; until then no key can be made or rotated.`;
+    throw new Failure("key_banned", message, undefined, Math.ceil((bannedUntil - cx.now) / 1000));
+  }
+}
+
+async function ownKey(cx: WriteContext, keyId: Int64): Promise<KeyRecord> {
+  const key = await knownKey(cx, keyId);
+  const isOwn = key.clientId === cx.caller.clientId && isWithin(key.role, cx.caller.role);
+  return isOwn ? key : noKey(keyId);
+}
+
+function isWithin(role: Role, limit: Role): boolean {
+  return roles.indexOf(role) <= roles.indexOf(limit);
+}
+
+function isWorking({ revokedAt, expiresAt }: KeyRecord, now: number): boolean {
+  return revokedAt === null && (expiresAt === null || expiresAt > now);
+}
+
+function noKey(keyId: Int64): never {
+  fail("key_not_found", `There is no key ${keyId}.`);
+}
+
+function iso(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
 }

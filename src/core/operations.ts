@@ -1,4 +1,7 @@
 import type { PetstoreApi } from "../contract/api.ts";
+import { account } from "./account.ts";
+import { admin } from "./admin.ts";
+import { internal } from "./behind.ts";
 import { categories } from "./categories.ts";
 import type { Operations, ReadContext, Result, WriteContext } from "./context.ts";
 import { inventory } from "./inventory.ts";
@@ -7,7 +10,15 @@ import { pets } from "./pets.ts";
 import { store } from "./store.ts";
 
 /** Every operation of the contract; one that is missing does not compile. */
-export const operations = { pets, categories, store, orders, inventory } satisfies Operations<PetstoreApi>;
+export const operations = {
+  pets,
+  categories,
+  store,
+  orders,
+  inventory,
+  account,
+  admin,
+} satisfies Operations<PetstoreApi>;
 
 /** An operation whose types were checked where it was declared. */
 export type AnyOperation = (cx: ReadContext | WriteContext, input: unknown) => Promise<Result>;
@@ -19,7 +30,7 @@ export function operation(id: string): AnyOperation {
   return found;
 }
 
-const byName = new Map(named(operations, ""));
+const byName = new Map([...named(operations, ""), ...named(internal, "")]);
 
 function named(tree: object, prefix: string): [string, AnyOperation][] {
   return Object.entries(tree).flatMap(([name, entry]) =>

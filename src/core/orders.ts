@@ -15,12 +15,13 @@ import { tellStock } from "./stock.ts";
 import { orderTag } from "./tags.ts";
 
 export const orders: Operations<PetstoreApi["orders"]> = {
-  async list(cx, { petId, complete, shippedAfter, shippedBefore, sort = "id", limit, cursor }) {
+  async list(cx, { petId, complete, shippedAfter, shippedBefore, sort, limit, cursor }) {
     const byShipDate = shippedAfter !== undefined || shippedBefore !== undefined;
-    const order = byShipDate ? sort.replace("id", "shipDate") : sort;
+    const order = sort ?? (byShipDate ? "shipDate" : "id");
+    if (order.endsWith("shipDate") !== byShipDate) refuseSort(order, byShipDate);
     const records = await cx.store.orders({
       sort: byShipDate ? "shipDate" : "id",
-      descending: sort === "-id",
+      descending: order.startsWith("-"),
       clientId: seesAll(cx) ? undefined : cx.caller.clientId,
       petId,
       complete,
@@ -189,6 +190,13 @@ async function refuseUnits(cx: WriteContext, petId: Int64, units: number): Promi
     );
   }
   throw new Conflict();
+}
+
+function refuseSort(order: string, byShipDate: boolean): never {
+  const message = byShipDate
+    ? `must be shipDate or -shipDate together with a filter of ship dates, got ${order}`
+    : `must be id or -id without a filter of ship dates, got ${order}`;
+  fail("invalid_parameter", `The parameter sort ${message}.`, [{ field: "sort", message }]);
 }
 
 function refuseDraft(): never {

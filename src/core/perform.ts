@@ -1,7 +1,8 @@
-import type { Caller, Result, Rules, WriteContext } from "./context.ts";
+import type { Caller, Result, WriteContext } from "./context.ts";
 import { fail } from "./failure.ts";
 import { operation } from "./operations.ts";
 import type { NewEvent, Writes } from "./ports.ts";
+import type { Rules } from "./rules.ts";
 
 /** How long a success is kept for a repeated idempotency key. */
 export const ANSWERS_KEPT_MS = 24 * 60 * 60 * 1000;
@@ -12,6 +13,8 @@ export interface Command {
   readonly caller: Caller;
   readonly input: unknown;
   readonly now: number;
+  /** For an operation that makes a secret. */
+  readonly random?: Uint8Array | undefined;
   readonly ifMatch?: readonly string[] | "any" | undefined;
   readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
 }
@@ -28,23 +31,48 @@ export async function perform(store: Writes, command: Command, rules: Rules): Pr
     if (kept) return replay(kept, idempotency);
   }
   const events: NewEvent[] = [];
+  const audited: string[] = [];
   const cx: WriteContext = {
     caller,
     store,
     now,
     rules,
     ifMatch: command.ifMatch,
+    audit: (subject) => void audited.push(subject),
+    random: () => command.random ?? noRandom(command.operation),
     emit: (type, subject, data, clientId) =>
       void events.push({ type, subject, clientId: clientId ?? null, data }),
   };
   const result = await operation(command.operation)(cx, command.input);
   if (events.length > 0) await store.emit(events, now);
+  if (audited.length > 0) await keepAudit(store, command, audited);
   if (idempotency) {
     const body = result.body === undefined ? null : JSON.stringify(result.body);
     const answer = { fingerprint: idempotency.fingerprint, body, tag: result.tag ?? null };
     await store.keepAnswer(caller.clientId, idempotency.key, answer, now);
   }
-  return result;
+  return result.secret ? { ...result, body: { ...(result.body as object), ...result.secret } } : result;
+}
+
+/** Who did what to whom, in the transaction of the change; every process then looks its keys up anew. */
+async function keepAudit(
+  store: Writes,
+  { operation, caller, input, now }: Command,
+  subjects: readonly string[],
+): Promise<void> {
+  const keyId = caller.keyId === 0 ? null : caller.keyId;
+  for (const subject of subjects) {
+    await store.addAudit({ at: now, keyId, operation, subject, input: JSON.stringify(input, plainNumber) });
+  }
+  await store.raiseAccessRevision();
+}
+
+function plainNumber(_key: string, value: unknown): unknown {
+  return typeof value === "bigint" ? String(value) : value;
+}
+
+function noRandom(operation: string): never {
+  throw new Error(`${operation} was given no random bytes.`);
 }
 
 function replay(

@@ -11,6 +11,7 @@ import { Conflict, fail } from "./failure.ts";
 import { foldName } from "./names.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
 import type { PetRecord } from "./ports.ts";
+import { shownPet } from "./shown.ts";
 import { newStock, type Stock, setStatus } from "./status.ts";
 import { tellStock } from "./stock.ts";
 import { petTag, storePetTag } from "./tags.ts";
@@ -81,10 +82,6 @@ export async function knownPet(cx: ReadContext, petId: Int64): Promise<PetRecord
 
 export function noPet(petId: Int64): never {
   fail("pet_not_found", `There is no pet ${petId}. Find ids with GET /pets.`);
-}
-
-export function shownPet({ id, name, categoryId, status }: PetRecord): Pet {
-  return { id, name, categoryId, status };
 }
 
 async function addPet(

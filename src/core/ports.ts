@@ -1,126 +1,44 @@
-import type { EventType } from "../contract/events.ts";
 import type { Role } from "../contract/route.ts";
-import type { Int64, MovementReason, PetStatus } from "../contract/shapes.ts";
-import type { Stock } from "./status.ts";
+import type { Int64 } from "../contract/shapes.ts";
+import type { Conduct } from "./bans.ts";
+import type { Plan } from "./plans.ts";
+import type {
+  Admission,
+  AuditRecord,
+  BanRecord,
+  CategoryQuery,
+  CategoryRecord,
+  ClientRecord,
+  DraftRecord,
+  KeptAnswer,
+  KeyRecord,
+  KnownKey,
+  LimitedKey,
+  MovementQuery,
+  MovementRecord,
+  NewBanRecord,
+  NewEvent,
+  NewOrderRecord,
+  NewPetRecord,
+  OrderChange,
+  OrderQuery,
+  OrderRecord,
+  PageQuery,
+  PetChange,
+  PetQuery,
+  PetRecord,
+  PetWithCategory,
+  Standing,
+  StockMove,
+  UsageQuery,
+  UsageRecord,
+} from "./records.ts";
+import type { Windows } from "./windows.ts";
+
+export type * from "./records.ts";
 
 /** A value now or later: the embedded database answers at once, a remote one does not. */
 export type Awaitable<T> = T | Promise<T>;
-
-/** A pet's one row. */
-export interface PetRecord extends Stock {
-  readonly id: number;
-  readonly name: string;
-  readonly categoryId: number;
-  /** Counts changes of the pet's own fields. */
-  readonly version: number;
-  /** Counts changes of its stock entry. */
-  readonly stockVersion: number;
-}
-
-export interface CategoryRecord {
-  readonly id: number;
-  readonly name: string;
-  readonly description: string | null;
-  readonly version: number;
-}
-
-/** A pet with what its category says, read together. */
-export interface PetWithCategory extends PetRecord {
-  readonly categoryName: string;
-  readonly categoryDescription: string | null;
-  readonly categoryVersion: number;
-}
-
-/** An order; without a pet it is a draft. Times are milliseconds since 1970. */
-export interface OrderRecord {
-  readonly id: number;
-  readonly clientId: number;
-  readonly petId: number | null;
-  readonly quantity: number | null;
-  readonly shipDate: number | null;
-  readonly complete: boolean;
-  readonly version: number;
-}
-
-export interface MovementRecord {
-  readonly id: number;
-  readonly petId: number;
-  readonly change: number;
-  readonly balance: number;
-  readonly reason: MovementReason;
-  readonly orderId: number | null;
-  readonly at: number;
-}
-
-/** A key with what must be known of its client to let it in. */
-export interface KeyRecord {
-  readonly id: number;
-  readonly clientId: number;
-  readonly role: Role;
-  readonly name: string | null;
-  readonly lastFour: string;
-  readonly createdAt: number;
-  readonly expiresAt: number | null;
-  readonly revokedAt: number | null;
-  readonly clientSuspendedAt: number | null;
-}
-
-export interface ClientRecord {
-  readonly id: number;
-  readonly name: string;
-  readonly plan: string;
-  readonly perMinute: number;
-  readonly perDay: number;
-  readonly createdAt: number;
-  readonly suspendedAt: number | null;
-}
-
-/** The last record of the page before: its sort key, and its id to break ties. */
-export interface After {
-  readonly key: number | string;
-  readonly id: number;
-}
-
-interface PageQuery {
-  readonly descending: boolean;
-  readonly after?: After | undefined;
-  readonly limit: number;
-}
-
-export interface PetQuery extends PageQuery {
-  readonly sort: "id" | "name" | "quantity";
-  readonly ids?: readonly Int64[] | undefined;
-  readonly statuses?: readonly PetStatus[] | undefined;
-  readonly categoryId?: Int64 | undefined;
-  /** Folded, see names.ts. */
-  readonly namePrefix?: string | undefined;
-  readonly maxQuantity?: number | undefined;
-}
-
-export interface CategoryQuery extends PageQuery {
-  readonly sort: "id" | "name";
-  readonly namePrefix?: string | undefined;
-}
-
-export interface OrderQuery extends PageQuery {
-  readonly sort: "id" | "shipDate";
-  readonly clientId?: number | undefined;
-  readonly petId?: Int64 | undefined;
-  readonly complete?: boolean | undefined;
-  readonly shippedFrom?: number | undefined;
-  readonly shippedBefore?: number | undefined;
-}
-
-export interface MovementQuery extends PageQuery {
-  readonly petId: Int64;
-}
-
-/** A success that a repeated idempotency key is answered with. */
-export interface KeptAnswer {
-  readonly fingerprint: string;
-  readonly body: string | null;
-  readonly tag: string | null;
-}
 
 /** What can be asked of the store: committed data only, `null` for what is not there. */
 export interface Reads {
@@ -133,59 +51,25 @@ export interface Reads {
   orders(query: OrderQuery): Awaitable<OrderRecord[]>;
   movements(query: MovementQuery): Awaitable<MovementRecord[]>;
   keptAnswer(clientId: number, key: string, keptSince: number): Awaitable<KeptAnswer | null>;
-  keyByHash(hash: string): Awaitable<KeyRecord | null>;
-  keys(clientId: number | null): Awaitable<KeyRecord[]>;
-  clients(): Awaitable<ClientRecord[]>;
+  keyByHash(hash: string): Awaitable<KnownKey | null>;
+  key(id: Int64): Awaitable<KeyRecord | null>;
+  keys(clientId: Int64 | null): Awaitable<KeyRecord[]>;
+  conduct(keyId: number): Awaitable<Conduct | null>;
+  /** The conduct of all keys that a client has or had. */
+  conducts(clientId: number): Awaitable<Conduct[]>;
+  /** A key's ban in force. */
+  ban(keyId: number, now: number): Awaitable<BanRecord | null>;
   client(id: Int64): Awaitable<ClientRecord | null>;
+  clients(query: PageQuery): Awaitable<ClientRecord[]>;
+  clientNamed(name: string, plan: Plan): Awaitable<ClientRecord | null>;
+  hasOpenOrders(clientId: number): Awaitable<boolean>;
+  bans(query: PageQuery, now: number): Awaitable<BanRecord[]>;
+  usage(query: UsageQuery): Awaitable<UsageRecord[]>;
+  audit(query: PageQuery): Awaitable<AuditRecord[]>;
+  /** Rises with every change of clients, keys and bans. */
+  accessRevision(): Awaitable<number>;
   /** Whether anything is in the catalogue. */
   isEmpty(): Awaitable<boolean>;
-}
-
-export interface NewPetRecord extends Stock {
-  readonly name: string;
-  readonly categoryId: Int64;
-}
-
-export interface PetChange {
-  readonly name: string;
-  readonly categoryId: Int64;
-  readonly stock: Stock;
-  readonly reason: MovementReason;
-}
-
-export interface NewOrderRecord {
-  readonly clientId: number;
-  readonly petId: Int64;
-  readonly quantity: number;
-  readonly shipDate: number | null;
-  readonly complete: boolean;
-}
-
-export interface DraftRecord {
-  readonly clientId: number;
-  readonly quantity: number | null;
-  readonly shipDate: number | null;
-}
-
-export type OrderChange = Omit<OrderRecord, "id" | "clientId" | "version" | "petId"> & {
-  readonly petId: Int64 | null;
-};
-
-/** Units and open orders added to a pet (negative: taken). */
-export interface StockMove {
-  readonly petId: Int64;
-  readonly units: number;
-  readonly openOrders: number;
-  readonly reason: MovementReason;
-  readonly orderId: number;
-}
-
-export interface NewEvent {
-  readonly type: EventType;
-  readonly subject: string;
-  /** The client that it concerns; `null` is the catalogue, which everybody sees. */
-  readonly clientId: number | null;
-  readonly data: unknown;
 }
 
 /**
@@ -222,6 +106,9 @@ export interface Writes extends Reads {
     client: Omit<ClientRecord, "id" | "createdAt" | "suspendedAt">,
     now: number,
   ): Awaitable<ClientRecord>;
+  changeClient(client: ClientRecord): Awaitable<void>;
+  /** The row stays for what refers to it; nothing finds it any more, and its keys are revoked. */
+  removeClient(id: number, now: number): Awaitable<void>;
   addKey(
     key: {
       clientId: number;
@@ -233,5 +120,29 @@ export interface Writes extends Reads {
     },
     now: number,
   ): Awaitable<KeyRecord>;
-  revokeKey(id: Int64, now: number): Awaitable<KeyRecord | null>;
+  revokeKey(id: number, now: number): Awaitable<void>;
+  expireKey(id: number, at: number): Awaitable<void>;
+  addBan(ban: NewBanRecord): Awaitable<void>;
+  /** Whether there was a ban in force. */
+  liftBan(keyId: number, now: number): Awaitable<boolean>;
+  keepWindows(rows: readonly (Windows & { readonly clientId: number })[]): Awaitable<void>;
+  keepConduct(keyId: number, conduct: Conduct): Awaitable<void>;
+  addUsage(rows: readonly UsageRecord[]): Awaitable<void>;
+  forgetUsage(beforeDay: number): Awaitable<void>;
+  keepLastUsed(keyId: number, at: number): Awaitable<void>;
+  addAudit(entry: Omit<AuditRecord, "id">): Awaitable<void>;
+  raiseAccessRevision(): Awaitable<void>;
+}
+
+/** Who may ask how much; each function is one atomic step. */
+export interface Limits {
+  /** One request of a key: its ban, then both windows of its client; a free one only looks. */
+  admit(key: LimitedKey, now: number, isFree: boolean): Awaitable<Admission>;
+  /** One request without a valid key, counted against its network address. */
+  admitAddress(address: string, now: number, isFree: boolean): Awaitable<Admission>;
+  /** One question about the limits, which has a bucket of its own: how all stands, or how long to wait. */
+  ask(
+    key: LimitedKey,
+    now: number,
+  ): Awaitable<{ readonly standing: Standing; readonly waitSeconds: number | null }>;
 }

@@ -1,12 +1,7 @@
-import type { InventoryItem } from "../contract/shapes.ts";
 import type { WriteContext } from "./context.ts";
-import { shownPet } from "./pets.ts";
 import type { PetRecord } from "./ports.ts";
+import { shownItem, shownPet } from "./shown.ts";
 import type { Stock } from "./status.ts";
-
-export function shownItem({ id, quantity, status }: PetRecord): InventoryItem {
-  return { petId: id, quantity, status };
-}
 
 /** Tells what became of a pet's stock and status: the change, that none is left, the new status. */
 export function tellStock(

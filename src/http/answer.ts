@@ -20,9 +20,10 @@ export function refusal(failure: Failure): Answer {
   const body: ErrorBody = details
     ? { code, message, status, details: [...details] }
     : { code, message, status };
-  const headers: Record<string, string> = isWorthRetrying(code)
-    ? { "retry-after": RETRY_AFTER_SECONDS }
-    : { "x-should-retry": "false" };
+  const headers: Record<string, string> = {};
+  if (isWorthRetrying(code)) headers["retry-after"] = RETRY_AFTER_SECONDS;
+  else headers["x-should-retry"] = "false";
+  if (failure.retryAfterSeconds !== undefined) headers["retry-after"] = String(failure.retryAfterSeconds);
   if (status === 401) headers["www-authenticate"] = 'Bearer realm="petstore"';
   if (status === 413 || status === 408) headers.connection = "close";
   return { status, code, headers, body: JSON.stringify(body) };
@@ -32,6 +33,7 @@ export function refusal(failure: Failure): Answer {
 export function responseOf(
   answer: Answer,
   requestId: string,
+  rates: Record<string, string> | undefined,
   always: Record<string, string> | undefined,
 ): Response {
   const headers: Record<string, string> = {
@@ -42,6 +44,7 @@ export function responseOf(
     "x-content-type-options": "nosniff",
   };
   if (answer.body === null) delete headers["content-type"];
+  if (rates) Object.assign(headers, rates);
   if (always) Object.assign(headers, always);
   if (answer.headers) Object.assign(headers, answer.headers);
   return new Response(answer.body, { status: answer.status, headers });

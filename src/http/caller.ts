@@ -1,98 +1,145 @@
 import type { Caller } from "../core/context.ts";
-import { Failure } from "../core/failure.ts";
-import { hashOf, holdsKey, isWellFormed } from "../core/keys.ts";
-import type { KeyRecord, Reads } from "../core/ports.ts";
+import { Failure, Unavailable } from "../core/failure.ts";
+import { hashOf, holdsKey, isWellFormed } from "../core/key-format.ts";
+import type { KnownKey, LimitedKey, Reads } from "../core/ports.ts";
 
-/** How long a key that was looked up is trusted: a revocation acts within this time. */
-const TRUSTED_MS = 500;
-/** Keys remembered at once. */
-const REMEMBERED_KEYS = 100_000;
+/** Keys remembered at once; with more, all are looked up anew. */
+const REMEMBERED_KEYS = 1_000_000;
+/** How exactly the last use of a key is known. */
+const LAST_USED_MS = 60_000;
 
-interface Remembered {
-  readonly key: KeyRecord;
-  readonly caller: Caller;
-  readonly since: number;
+/** Who is calling, with what the limiter must know. */
+export interface KnownCaller extends Caller, LimitedKey {
+  readonly expiresAt: number | null;
 }
 
-/** Who a request is from: its caller, or why its key is refused. */
-export type Identify = (request: Request, now: number) => Promise<Caller | Failure> | Caller | Failure;
+interface Remembered extends KnownCaller {
+  usedAt: number;
+}
 
-export function identifier(store: Pick<Reads, "keyByHash">): Identify {
-  const remembered = new Map<string, Remembered>();
+export interface Callers {
+  /** Who a request is from, or why its key is refused. */
+  identify(request: Request, now: number): Promise<KnownCaller | Failure> | KnownCaller | Failure;
+  /** Looks every key up anew: who may do what has changed. */
+  forget(): void;
+}
 
-  const lookUp = async (key: string, now: number): Promise<Caller | Failure> => {
-    const record = await store.keyByHash(hashOf(key));
-    if (!record)
-      return new Failure(
-        "invalid_api_key",
-        "The API key is unknown. Check that it is whole and of this server.",
-      );
-    if (remembered.size >= REMEMBERED_KEYS) remembered.clear();
-    const caller: Caller = { clientId: record.clientId, keyId: record.id, role: record.role };
-    remembered.set(key, { key: record, caller, since: now });
-    return refusal(record, now) ?? caller;
-  };
+export interface CallerOptions {
+  readonly store: Pick<Reads, "keyByHash">;
+  /** A key was looked up: the limiter learns what is known of it. */
+  readonly introduce: (known: KnownKey) => void;
+  readonly keyWasUsed: (keyId: number, at: number) => void;
+}
 
-  return (request, now) => {
-    const key = keyOf(request);
-    if (typeof key !== "string") return key;
-    const known = remembered.get(key);
-    if (known && Math.abs(now - known.since) < TRUSTED_MS) return refusal(known.key, now) ?? known.caller;
-    if (!isWellFormed(key)) {
-      return new Failure(
-        "invalid_api_key",
-        "The API key is mistyped: its format or checksum is wrong. Copy it again, whole.",
-      );
+export function callers({ store, introduce, keyWasUsed }: CallerOptions): Callers {
+  let remembered = new Map<string, Remembered>();
+
+  const lookUp = async (key: string, now: number): Promise<KnownCaller | Failure> => {
+    const rememberedThen = remembered;
+    let known: KnownKey | null;
+    try {
+      known = await store.keyByHash(hashOf(key));
+    } catch (error) {
+      // Whose key it is cannot be known now: it is refused, and counted as a request without one.
+      return error instanceof Failure ? error : new Unavailable(error);
     }
-    return lookUp(key, now);
+    if (!known) return unknownKey;
+    const refused = refusal(known, now);
+    if (refused) return refused;
+    introduce(known);
+    const { id: keyId, clientId, role, perMinute, perDay, bannedUntil, expiresAt } = known;
+    const caller: Remembered = {
+      keyId,
+      clientId,
+      role,
+      perMinute,
+      perDay,
+      bannedUntil,
+      expiresAt,
+      usedAt: 0,
+    };
+    // What was read while everything was forgotten may be old already.
+    if (rememberedThen === remembered) {
+      if (remembered.size >= REMEMBERED_KEYS) remembered = new Map();
+      remembered.set(key, caller);
+    }
+    return noted(caller, now);
+  };
+  const noted = (caller: Remembered, now: number): KnownCaller => {
+    if (now - caller.usedAt >= LAST_USED_MS) {
+      caller.usedAt = now;
+      keyWasUsed(caller.keyId, now);
+    }
+    return caller;
+  };
+
+  return {
+    identify(request, now) {
+      const key = keyOf(request);
+      if (typeof key !== "string") return key;
+      const known = remembered.get(key);
+      if (known && (known.expiresAt === null || known.expiresAt > now)) return noted(known, now);
+      return isWellFormed(key) ? lookUp(key, now) : mistypedKey;
+    },
+    forget() {
+      remembered = new Map();
+    },
   };
 }
+
+// Made once: a refusal costs no stack trace.
+const unknownKey = new Failure(
+  "invalid_api_key",
+  "The API key is unknown. Check that it is whole and of this server.",
+);
+const mistypedKey = new Failure(
+  "invalid_api_key",
+  "The API key is mistyped: its format or checksum is wrong. Copy it again, whole.",
+);
+const missingKey = new Failure(
+  "missing_api_key",
+  "No API key was sent. Send it as X-API-Key: <API_KEY> or Authorization: Bearer <API_KEY>.",
+);
+const keyInUrl = new Failure(
+  "invalid_api_key",
+  "An API key must not be in the URL, where logs keep it. Send it as X-API-Key, and revoke this one.",
+);
+const twoKeys = new Failure("invalid_api_key", "X-API-Key and Authorization carry different keys. Send one.");
+const keySentTwice = new Failure(
+  "invalid_api_key",
+  "The API key was sent more than once. Send it in one header.",
+);
+const otherScheme = new Failure(
+  "invalid_api_key",
+  "Authorization must be Bearer <API_KEY>; other schemes are not taken.",
+);
+const revokedKey = new Failure("revoked_api_key", "This API key was revoked. Ask for a new one.");
+const suspendedClient = new Failure(
+  "client_suspended",
+  "The client of this API key is suspended. Contact the operator.",
+);
 
 function keyOf(request: Request): string | Failure {
-  if (holdsKey(request.url)) {
-    return new Failure(
-      "invalid_api_key",
-      "An API key must not be in the URL, where logs keep it. Send it as X-API-Key, and revoke this one.",
-    );
-  }
+  if (holdsKey(request.url)) return keyInUrl;
   const header = request.headers.get("x-api-key");
   const authorization = request.headers.get("authorization");
   const bearer = authorization === null ? null : bearerOf(authorization);
   if (bearer instanceof Failure) return bearer;
   const key = header ?? bearer;
-  if (key === null) {
-    return new Failure(
-      "missing_api_key",
-      "No API key was sent. Send it as X-API-Key: <API_KEY> or Authorization: Bearer <API_KEY>.",
-    );
-  }
-  if (bearer !== null && bearer !== key) {
-    return new Failure("invalid_api_key", "X-API-Key and Authorization carry different keys. Send one.");
-  }
-  if (key.includes(","))
-    return new Failure("invalid_api_key", "The API key was sent more than once. Send it in one header.");
-  return key;
+  if (key === null) return missingKey;
+  if (bearer !== null && bearer !== key) return twoKeys;
+  return key.includes(",") ? keySentTwice : key;
 }
 
 function bearerOf(authorization: string): string | Failure {
-  const token = /^bearer +(\S.*)$/i.exec(authorization)?.[1];
-  return (
-    token ??
-    new Failure("invalid_api_key", "Authorization must be Bearer <API_KEY>; other schemes are not taken.")
-  );
+  return /^bearer +(\S.*)$/i.exec(authorization)?.[1] ?? otherScheme;
 }
 
-function refusal(key: KeyRecord, now: number): Failure | undefined {
-  if (key.revokedAt !== null)
-    return new Failure("revoked_api_key", "This API key was revoked. Ask for a new one.");
+function refusal(key: KnownKey, now: number): Failure | undefined {
+  if (key.revokedAt !== null) return revokedKey;
   if (key.expiresAt !== null && key.expiresAt <= now) {
-    return new Failure(
-      "expired_api_key",
-      `This API key expired at ${new Date(key.expiresAt).toISOString()}. Ask for a new one.`,
-    );
+    const at = new Date(key.expiresAt).toISOString();
+    return new Failure("expired_api_key", `This API key expired at ${at}. Ask for a new one.`);
   }
-  if (key.clientSuspendedAt !== null) {
-    return new Failure("client_suspended", "The client of this API key is suspended. Contact the operator.");
-  }
-  return undefined;
+  return key.clientSuspendedAt === null ? undefined : suspendedClient;
 }

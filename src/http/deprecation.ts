@@ -1,4 +1,4 @@
-import { fail } from "../core/failure.ts";
+import { Failure } from "../core/failure.ts";
 
 /** The dates of a deprecated operation. */
 export interface Deprecation {
@@ -18,13 +18,10 @@ export function deprecationHeaders(
   };
 }
 
-/** Refuses an operation whose time is over. */
-export function requireBeforeSunset(
-  { sunsetAt }: Deprecation,
-  at: string,
-  successor: string,
-  now: number,
-): void {
-  if (now < sunsetAt) return;
-  fail("operation_sunset", `${at} ended on ${new Date(sunsetAt).toISOString()}. Use ${successor}.`);
+/** What is told when an operation's time is over. */
+export function sunsetFailure({ sunsetAt }: Deprecation, at: string, successor: string): Failure {
+  return new Failure(
+    "operation_sunset",
+    `${at} ended on ${new Date(sunsetAt).toISOString()}. Use ${successor}.`,
+  );
 }

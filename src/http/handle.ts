@@ -1,48 +1,42 @@
-import { createHash } from "node:crypto";
-import type { Caller, Result } from "../core/context.ts";
 import { Failure, fail } from "../core/failure.ts";
-import { redacted } from "../core/keys.ts";
-import { ANSWERS_KEPT_MS, type Command, type Performed, refuseReusedKey } from "../core/perform.ts";
-import type { Reads } from "../core/ports.ts";
+import { redacted } from "../core/key-format.ts";
+import type { Limits, Standing } from "../core/ports.ts";
+import type { Rules } from "../core/rules.ts";
+import type { LimitState } from "../core/windows.ts";
 import { type Answer, refusal, responseOf } from "./answer.ts";
-import { readBody } from "./body.ts";
-import type { Identify } from "./caller.ts";
+import type { Callers, KnownCaller } from "./caller.ts";
 import type { Cors } from "./cors.ts";
-import { type Deprecation, deprecationHeaders, requireBeforeSunset } from "./deprecation.ts";
+import { type Deprecation, deprecationHeaders, sunsetFailure } from "./deprecation.ts";
 import { type Path, type Prepared, rankOf } from "./endpoint.ts";
-import {
-  idempotencyKey,
-  ifMatchTags,
-  noneMatchHits,
-  requireJsonAccepted,
-  requireVersion,
-  safeRequestId,
-} from "./headers.ts";
-import { parseJson } from "./json.ts";
+import { requireJsonAccepted, requireVersion, safeRequestId } from "./headers.ts";
 import type { Log } from "./log.ts";
+import { filled, type PathRequest, read, type Store, write } from "./operate.ts";
+import { banned, rateHeaders, tooManyRequests } from "./rates.ts";
+import { rehearsalOf, rehearse } from "./rehearsal.ts";
 
 export const URL_CHARACTERS = 8 * 1024;
 /** How much of a path the log keeps. */
 const LOGGED_CHARACTERS = 500;
 
-/** The store as requests use it: reads at once, writes as commands. */
-export interface Store extends Reads {
-  perform(command: Command): Promise<Performed>;
-}
-
 export interface Handling {
   readonly store: Store;
-  readonly identify: Identify;
+  readonly rules: Rules;
+  readonly limits: Limits;
+  readonly callers: Callers;
   readonly clock: () => number;
   readonly log: Log;
   readonly cors: Cors;
   readonly deprecation: Deprecation;
   readonly newRequestId: () => string;
+  /** Counts a client's request for its usage. */
+  readonly record: (clientId: number, operation: string | undefined, status: number, now: number) => void;
+  /** Brings what was counted into the database, before something there is decided by it. */
+  readonly settle: () => Promise<void>;
+  /** The network address that a request without a valid key is counted against. */
+  readonly addressOf: (request: Request) => string;
   /** Whether there is more work under way than can be finished in time. */
   readonly isOverloaded: () => boolean;
 }
-
-export type PathRequest = Request & { readonly params?: Readonly<Record<string, string>> };
 
 /** What is found out about a request on its way. */
 interface Exchange {
@@ -50,8 +44,11 @@ interface Exchange {
   readonly pathname: string;
   readonly search: string;
   readonly now: number;
-  caller?: Caller;
+  caller?: KnownCaller;
   endpoint?: Prepared;
+  /** The windows of whoever pays for the request. */
+  state?: LimitState;
+  standing?: Standing;
   /** What all answers of the endpoint carry. */
   always?: Record<string, string> | undefined;
 }
@@ -71,7 +68,8 @@ export function handler(house: Handling): (path: Path | null, request: PathReque
     } catch (error) {
       answer = refusal(failureOf(house, error, requestId, exchange));
     }
-    const { caller, endpoint, pathname, now } = exchange;
+    const { caller, endpoint, pathname, now, state } = exchange;
+    if (caller) house.record(caller.clientId, endpoint?.id, answer.status, now);
     house.log.request({
       time: now,
       requestId,
@@ -85,112 +83,82 @@ export function handler(house: Handling): (path: Path | null, request: PathReque
       code: answer.code,
     });
     const origin = house.cors.headers(request);
-    return responseOf(answer, requestId, origin ? { ...exchange.always, ...origin } : exchange.always);
+    const rates = state && rateHeaders(state, Math.floor(now / 1000));
+    return responseOf(answer, requestId, rates, origin ? { ...exchange.always, ...origin } : exchange.always);
   };
 }
 
 /** The checks in the order that the API documents, then the operation. */
 async function answered(house: Handling, path: Path | null, exchange: Exchange): Promise<Answer> {
   const { request, pathname, search, now } = exchange;
-  if (house.isOverloaded())
-    fail("overloaded", "The server has more work than it can finish in time. Repeat the request later.");
-  const caller = await house.identify(request, now);
-  if (!(caller instanceof Failure)) exchange.caller = caller;
-  // Bans and limits stand here: who it is is known, and nothing else was looked at.
-
-  if (pathname.length + search.length > URL_CHARACTERS) {
-    fail(
-      "uri_too_long",
-      `The URL has ${pathname.length + search.length} characters; at most ${URL_CHARACTERS} are taken.`,
-    );
+  const isOverloaded = house.isOverloaded();
+  const endpoint = path?.methods[request.method];
+  if (endpoint) {
+    exchange.endpoint = endpoint;
+    exchange.always = alwaysOf(endpoint, house.deprecation, request.params);
   }
-  if (!path)
-    fail(
-      "not_found",
-      `There is nothing at ${redacted(pathname).slice(0, 200)}. The paths are in /openapi.json.`,
-    );
-  const endpoint = path.methods[request.method];
-  if (!endpoint) return wrongMethod(path, request.method);
-  exchange.endpoint = endpoint;
-  exchange.always = alwaysOf(endpoint, house.deprecation, request.params);
+  const caller = await house.callers.identify(request, now);
+  const refused = await admitted(house, exchange, caller, isOverloaded, endpoint?.route.uncounted === true);
+  if (isOverloaded)
+    fail("overloaded", "The server has more work than it can finish in time. Repeat the request later.");
+  if (refused) return refused;
 
+  if (pathname.length + search.length > URL_CHARACTERS) refuseLength(pathname.length + search.length);
+  if (!path) refusePath(pathname);
+  if (!endpoint) return wrongMethod(path, request.method);
   if (caller instanceof Failure) throw caller;
   requireVersion(request.headers.get("api-version"));
   requireJsonAccepted(request.headers.get("accept"));
-  if (endpoint.successor)
-    requireBeforeSunset(house.deprecation, endpoint.route.at, endpoint.successor.route.at, now);
+  const sunset = () =>
+    sunsetFailure(house.deprecation, endpoint.route.at, endpoint.successor?.route.at ?? "");
+  if (endpoint.successor && now >= house.deprecation.sunsetAt) throw sunset();
   if (rankOf(caller.role) < endpoint.rank) refuseRole(endpoint, caller);
-  return endpoint.isWrite
-    ? write(house, exchange, endpoint, caller)
-    : read(house, exchange, endpoint, caller);
+
+  const rehearsal = rehearsalOf(request.headers.get("prefer"));
+  if (rehearsal !== undefined) {
+    const state = exchange.state as LimitState;
+    return rehearse(rehearsal, { endpoint, state, now, bans: house.rules.bans, sunset });
+  }
+  const call = { request, pathname, search, now, endpoint, caller, standing: exchange.standing };
+  if (!endpoint.isWrite) return read(house.store, house.rules, call);
+  if (!endpoint.route.access) return write(house.store, call);
+  await house.settle();
+  const answer = await write(house.store, call);
+  house.callers.forget();
+  return answer;
 }
 
-async function read(
+/** Who pays for the request, and whether they can: a ban, then the count. Nothing else was looked at yet. */
+async function admitted(
   house: Handling,
   exchange: Exchange,
-  endpoint: Prepared,
-  caller: Caller,
-): Promise<Answer> {
-  const { request, search, now } = exchange;
-  const input = endpoint.input.parameters(request.params ?? {}, search);
-  const result = await endpoint.operation({ caller, store: house.store, now }, input);
-  const { tag } = result;
-  if (tag !== undefined && noneMatchHits(request.headers.get("if-none-match"), tag)) {
-    return { status: 304, body: null, headers: { etag: `"${tag}"` } };
+  caller: KnownCaller | Failure,
+  isFree: boolean,
+  isQuestion: boolean,
+): Promise<Answer | null> {
+  const { request, now } = exchange;
+  const seconds = Math.floor(now / 1000);
+  if (caller instanceof Failure) {
+    const { state, refusing } = await house.limits.admitAddress(house.addressOf(request), now, isFree);
+    exchange.state = state;
+    return refusing === "minute" || refusing === "day"
+      ? tooManyRequests(state, refusing, seconds, spentByAddress)
+      : null;
   }
-  return success(exchange, endpoint, result);
-}
-
-async function write(
-  house: Handling,
-  exchange: Exchange,
-  endpoint: Prepared,
-  caller: Caller,
-): Promise<Answer> {
-  const { request, pathname, search, now } = exchange;
-  const bytes = endpoint.route.body ? await readBody(request, endpoint.route) : nothing;
-  const json = endpoint.route.body ? parseJson(bytes) : undefined;
-  const input = endpoint.input.parameters(request.params ?? {}, search);
-  const key = idempotencyKey(request.headers.get("idempotency-key"));
-  if (endpoint.route.body) {
-    try {
-      input.body = endpoint.input.body(json);
-    } catch (error) {
-      // Only a valid body was ever kept, so a known key means that this one differs: that comes first.
-      if (key && (await house.store.keptAnswer(caller.clientId, key, now - ANSWERS_KEPT_MS)))
-        refuseReusedKey(key);
-      throw error;
-    }
+  exchange.caller = caller;
+  if (isQuestion && !isFree) {
+    const { standing, waitSeconds } = await house.limits.ask(caller, now);
+    exchange.state = standing.state;
+    exchange.standing = standing;
+    return waitSeconds === null ? null : tooManyQuestions(waitSeconds);
   }
-  const performed = await house.store.perform({
-    operation: endpoint.id,
-    caller,
-    input,
-    now,
-    ifMatch: ifMatchTags(request.headers.get("if-match")),
-    idempotency:
-      key === undefined
-        ? undefined
-        : { key, fingerprint: fingerprint(request.method, pathname + search, bytes) },
-  });
-  return success(exchange, endpoint, performed);
+  const { state, refusing, bannedUntil } = await house.limits.admit(caller, now, isFree);
+  exchange.state = state;
+  if (refusing === null || isFree) return null;
+  return refusing === "ban" ? banned(bannedUntil as number, now) : tooManyRequests(state, refusing, seconds);
 }
 
-function success({ pathname, search }: Exchange, endpoint: Prepared, result: Performed): Answer {
-  const headers: Record<string, string> = {};
-  if (result.tag !== undefined) headers.etag = `"${result.tag}"`;
-  if (result.isReplay) headers["idempotency-replayed"] = "true";
-  if (endpoint.route.location)
-    headers.location = filled(endpoint.route.location, result.body as Record<string, unknown>);
-  if (endpoint.route.kind === "list") headers.link = pageLinks(pathname, search, result);
-  return {
-    status: endpoint.successStatus,
-    headers,
-    body: result.body === undefined ? null : JSON.stringify(result.body),
-  };
-}
-
-const nothing = new Uint8Array();
+const spentByAddress = "Send a valid API key, which is counted by itself";
 
 function begun(request: PathRequest, now: number): Exchange {
   const { url } = request;
@@ -218,29 +186,24 @@ function alwaysOf({ route, successor }: Prepared, deprecation: Deprecation, para
   return route.stability ? { "x-api-stability": route.stability } : undefined;
 }
 
-function filled(template: string, values: Readonly<Record<string, unknown>>): string {
-  return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])));
+function refuseLength(characters: number): never {
+  fail("uri_too_long", `The URL has ${characters} characters; at most ${URL_CHARACTERS} are taken.`);
 }
 
-function refuseRole(endpoint: Prepared, caller: Caller): never {
+function refusePath(pathname: string): never {
   fail(
-    "forbidden",
-    `${endpoint.route.at} needs a key of the role ${endpoint.route.role}; this key has the role ${caller.role}.`,
+    "not_found",
+    `There is nothing at ${redacted(pathname).slice(0, 200)}. The paths are in /openapi.json.`,
   );
 }
 
-/** Relative addresses, so that they hold behind any proxy. */
-function pageLinks(pathname: string, search: string, { next }: Result): string {
-  const query = new URLSearchParams(search);
-  query.delete("cursor");
-  const first = query.size > 0 ? `${pathname}?${query}` : pathname;
-  if (next === undefined) return `<${first}>; rel="first"`;
-  query.set("cursor", next);
-  return `<${pathname}?${query}>; rel="next", <${first}>; rel="first"`;
+function refuseRole({ route }: Prepared, { role }: KnownCaller): never {
+  fail("forbidden", `${route.at} needs a key of the role ${route.role}; this key has the role ${role}.`);
 }
 
-function fingerprint(method: string, address: string, body: Uint8Array): string {
-  return createHash("sha256").update(`${method} ${address}\n`).update(body).digest("base64url");
+function tooManyQuestions(waitSeconds: number): Answer {
+  const message = `A key may ask for its limits 60 times a minute. Wait ${waitSeconds} s; asking costs none of your requests.`;
+  return refusal(new Failure("rate_limit_exceeded", message, undefined, waitSeconds));
 }
 
 /** What the caller is told; what is behind it goes to the log. */
@@ -250,14 +213,15 @@ function failureOf(
   requestId: string,
   { request, endpoint }: Exchange,
 ): Failure {
+  const operation = endpoint?.id;
   if (error instanceof Failure) {
     if (error.cause !== undefined)
-      house.log.error(error.message, { requestId, operation: endpoint?.id, cause: String(error.cause) });
+      house.log.error(error.message, { requestId, operation, cause: String(error.cause) });
     return error;
   }
   if (request.signal.aborted) return new Failure("invalid_json", "The body ended early.");
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
-  house.log.error(redacted(message), { requestId, operation: endpoint?.id, stack: redacted(stack ?? "") });
+  house.log.error(redacted(message), { requestId, operation, stack: redacted(stack ?? "") });
   return new Failure(
     "internal_error",
     `Something went wrong on our side. Report it with the request id ${requestId}.`,

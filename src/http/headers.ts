@@ -1,6 +1,6 @@
 import { API_VERSION } from "../contract/api.ts";
 import { fail } from "../core/failure.ts";
-import { holdsKey } from "../core/keys.ts";
+import { holdsKey } from "../core/key-format.ts";
 
 const versions = new Set(["1", "1.0", API_VERSION]);
 
@@ -49,13 +49,15 @@ export function idempotencyKey(given: string | null): string | undefined {
   ]);
 }
 
-/** The tags of `If-Match`, or `any`; weak ones never match, as RFC 9110 says. */
+/** The strong tags of `If-Match`, or `any`; weak ones never match, as RFC 9110 says. */
 export function ifMatchTags(given: string | null): string[] | "any" | undefined {
   if (given === null) return undefined;
   if (given.trim() === "*") return "any";
-  return [...given.matchAll(/(W\/)?"([^"]*)"/g)].map(([, weak, tag]) =>
-    weak ? `weak:${tag}` : (tag as string),
-  );
+  if (/^\s*(W\/)?"[^"]*"(\s*,\s*(W\/)?"[^"]*")*\s*$/.test(given)) {
+    return [...given.matchAll(/(W\/)?"([^"]*)"/g)].flatMap(([, weak, tag]) => (weak ? [] : [tag as string]));
+  }
+  const message = 'must be * or ETags in double quotes, such as "p3"';
+  fail("invalid_parameter", `The header If-Match ${message}.`, [{ field: "If-Match", message }]);
 }
 
 /** Whether `If-None-Match` names the tag of what would be sent. */

@@ -18,14 +18,14 @@ export function inputReader(route: Route): InputReader {
       const problems: ErrorDetail[] = [];
       for (const name of pathNames) input[name] = pathId(name, path[name] ?? "", problems);
       query(search, input, problems);
-      if (problems.length > 0) fail("invalid_parameter", summary("The request", problems), problems);
+      if (problems.length > 0) fail("invalid_parameter", summary("The request", problems), told(problems));
       return input;
     },
     body(value) {
       const result = (route.body as z.ZodType).safeParse(value, { reportInput: true });
       if (result.success) return result.data;
       const problems = result.error.issues.flatMap((issue) => details(issue, route.body as z.ZodType));
-      fail("invalid_body", summary("The body", problems), problems);
+      fail("invalid_body", summary("The body", problems), told(problems));
     },
   };
 }
@@ -151,6 +151,15 @@ const named: Readonly<Record<string, string>> = {
 function fieldsOf(shape: z.ZodType): string[] {
   if (shape instanceof z.ZodArray) return fieldsOf(shape.element as z.ZodType);
   return shape instanceof z.ZodObject ? Object.keys(shape.shape) : [];
+}
+
+/** Problems that are told one by one; a body can have a million. */
+const TOLD_PROBLEMS = 100;
+
+function told(problems: readonly ErrorDetail[]): readonly ErrorDetail[] {
+  if (problems.length <= TOLD_PROBLEMS) return problems;
+  const rest = { field: "...", message: `and ${problems.length - TOLD_PROBLEMS} more` };
+  return [...problems.slice(0, TOLD_PROBLEMS), rest];
 }
 
 /** The first problems in one sentence; all of them are in the details. */

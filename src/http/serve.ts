@@ -1,9 +1,11 @@
 import type { Server } from "bun";
 import { Failure } from "../core/failure.ts";
+import { addressReader, type TrustedProxies } from "./address.ts";
 import { refusal, responseOf } from "./answer.ts";
 import { LARGE_BODY_BYTES } from "./body.ts";
 import { type Path, paths } from "./endpoint.ts";
-import { type Handling, handler, type PathRequest } from "./handle.ts";
+import { type Handling, handler } from "./handle.ts";
+import type { PathRequest } from "./operate.ts";
 
 /** Longer than any deadline of ours, so that we answer before the runtime hangs up. */
 const IDLE_SECONDS = 30;
@@ -11,7 +13,8 @@ const IDLE_SECONDS = 30;
 export type HttpServer = Server<undefined>;
 export type Page = (request: Request) => Response | Promise<Response>;
 
-export interface Serving extends Omit<Handling, "isOverloaded"> {
+export interface Serving extends Omit<Handling, "isOverloaded" | "addressOf"> {
+  readonly trustProxy: TrustedProxies;
   readonly host: string;
   readonly port: number;
   readonly maxPendingRequests: number;
@@ -20,8 +23,14 @@ export interface Serving extends Omit<Handling, "isOverloaded"> {
 }
 
 /** Starts to listen: Bun's route table, made from the contract. */
-export function serve({ host, port, maxPendingRequests, pages, ...house }: Serving): HttpServer {
-  const handle = handler({ ...house, isOverloaded: () => server.pendingRequests > maxPendingRequests });
+export function serve({ host, port, maxPendingRequests, pages, trustProxy, ...house }: Serving): HttpServer {
+  const readAddress = addressReader(trustProxy);
+  const handle = handler({
+    ...house,
+    isOverloaded: () => server.pendingRequests > maxPendingRequests,
+    addressOf: (request) =>
+      readAddress(server.requestIP(request)?.address ?? "unknown", request.headers.get("x-forwarded-for")),
+  });
   const routes: Record<string, (request: PathRequest) => Response | Promise<Response>> = {};
   for (const path of paths())
     routes[path.pattern.replace(/\{(\w+)\}/g, ":$1")] = (request) => handle(path, request);
@@ -44,7 +53,7 @@ export function serve({ host, port, maxPendingRequests, pages, ...house }: Servi
     error(error) {
       house.log.error(error.message, { stack: error.stack });
       const failure = new Failure("internal_error", "Something went wrong on our side.");
-      return responseOf(refusal(failure), house.newRequestId(), undefined);
+      return responseOf(refusal(failure), house.newRequestId(), undefined, undefined);
     },
   });
   return server;

@@ -1,47 +1,53 @@
-import type { ClientRecord, KeyRecord, Reads, Writes } from "../core/ports.ts";
+import type { ClientRecord, Reads, Writes } from "../core/ports.ts";
+import { listing, page } from "./page.ts";
 import { type Db, fragment, sql } from "./statement.ts";
 
-const clientColumns = fragment`id, name, plan, per_minute as "perMinute", per_day as "perDay",
+const columns = fragment`id, name, plan, per_minute as "perMinute", per_day as "perDay",
   created_at as "createdAt", suspended_at as "suspendedAt"`;
-const keyColumns = fragment`k.id, k.client_id as "clientId", k.role, k.name, k.last_four as "lastFour",
-  k.created_at as "createdAt", k.expires_at as "expiresAt", k.revoked_at as "revokedAt",
-  c.suspended_at as "clientSuspendedAt"`;
-const keysWithClient = fragment`api_keys k join clients c on c.id = k.client_id`;
 
-const clientById = sql<ClientRecord>`select ${clientColumns} from clients where id = :id`;
-const allClients = sql<ClientRecord>`select ${clientColumns} from clients order by id`;
+const clientById = sql<ClientRecord>`select ${columns} from clients where id = :id and removed_at is null`;
+const clientNamed = sql<ClientRecord>`
+  select ${columns} from clients where name = :name and plan = :plan and removed_at is null order by id limit 1`;
 const insertClient = sql<ClientRecord>`
   insert into clients (name, plan, per_minute, per_day, created_at)
-  values (:name, :plan, :perMinute, :perDay, :now) returning ${clientColumns}`;
+  values (:name, :plan, :perMinute, :perDay, :now) returning ${columns}`;
+const updateClient = sql`
+  update clients set name = :name, plan = :plan, per_minute = :perMinute, per_day = :perDay, suspended_at = :suspendedAt
+  where id = :id`;
+const removeClient = sql`update clients set removed_at = :now where id = :id`;
+const revokeItsKeys = sql`update api_keys set revoked_at = :now where client_id = :id and revoked_at is null`;
+const anOpenOrder = sql<unknown>`
+  select id from orders where client_id = :clientId and complete = 0 limit 1`;
 
-const keyByHash = sql<KeyRecord>`select ${keyColumns} from ${keysWithClient} where k.hash = :hash`;
-const keyById = sql<KeyRecord>`select ${keyColumns} from ${keysWithClient} where k.id = :id`;
-const allKeys = sql<KeyRecord>`select ${keyColumns} from ${keysWithClient} order by k.id`;
-const keysOfClient = sql<KeyRecord>`select ${keyColumns} from ${keysWithClient} where k.client_id = :clientId order by k.id`;
-const insertKey = sql<{ id: number }>`
-  insert into api_keys (client_id, role, name, hash, last_four, expires_at, created_at)
-  values (:clientId, :role, :name, :hash, :lastFour, :expiresAt, :now) returning id`;
-const revokeKey = sql`update api_keys set revoked_at = coalesce(revoked_at, :now) where id = :id`;
+const revision = sql<{ revision: number }>`select revision from access where id = 1`;
+const raiseRevision = sql`update access set revision = revision + 1 where id = 1`;
 
-export function clientReads(db: Db): Pick<Reads, "client" | "clients" | "keyByHash" | "keys"> {
+type ClientReads = Pick<Reads, "client" | "clients" | "clientNamed" | "hasOpenOrders" | "accessRevision">;
+
+export function clientReads(db: Db): ClientReads {
   return {
     client: (id) => db.get(clientById, { id }),
-    clients: () => db.all(allClients, {}),
-    keyByHash: (hash) => db.get(keyByHash, { hash }),
-    keys: (clientId) => (clientId === null ? db.all(allKeys, {}) : db.all(keysOfClient, { clientId })),
+    clientNamed: (name, plan) => db.get(clientNamed, { name, plan }),
+    clients: (query) => {
+      const present = (where: { add(text: string): unknown }) => void where.add("removed_at is null");
+      const { text, values } = page({ ...query, columns, table: "clients", key: "id", branches: [present] });
+      return db.all(listing<ClientRecord>(text), values);
+    },
+    hasOpenOrders: async (clientId) => (await db.get(anOpenOrder, { clientId })) !== null,
+    accessRevision: async () => (await db.get(revision, {}))?.revision ?? 0,
   };
 }
 
-export function clientWrites(db: Db): Pick<Writes, "addClient" | "addKey" | "revokeKey"> {
+type ClientWrites = Pick<Writes, "addClient" | "changeClient" | "removeClient" | "raiseAccessRevision">;
+
+export function clientWrites(db: Db): ClientWrites {
   return {
     addClient: async (client, now) => (await db.get(insertClient, { ...client, now })) as ClientRecord,
-    addKey: async (key, now) => {
-      const added = (await db.get(insertKey, { ...key, now })) as { id: number };
-      return (await db.get(keyById, added)) as KeyRecord;
+    changeClient: (client) => db.run(updateClient, { ...client }),
+    removeClient: async (id, now) => {
+      await db.run(revokeItsKeys, { id, now });
+      await db.run(removeClient, { id, now });
     },
-    revokeKey: async (id, now) => {
-      await db.run(revokeKey, { id, now });
-      return db.get(keyById, { id });
-    },
+    raiseAccessRevision: () => db.run(raiseRevision, {}),
   };
 }

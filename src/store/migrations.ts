@@ -127,4 +127,61 @@ export const migrations: readonly Migration[] = [
       "create index kept_answers_age on kept_answers (kept_at)",
     ],
   },
+  {
+    name: "limits, bans, usage and the audit trail",
+    statements: ({ newId, integer, tableEnd }) => [
+      `alter table clients add column removed_at ${integer}`,
+      `alter table api_keys add column last_used_at ${integer}`,
+
+      // Counted in memory and written behind: at most a second late.
+      `create table client_windows (
+        client_id ${integer} primary key,
+        minute_opened_at ${integer} not null,
+        minute_count ${integer} not null,
+        day ${integer} not null,
+        day_count ${integer} not null
+      )${tableEnd}`,
+      `create table key_conduct (
+        key_id ${integer} primary key,
+        conduct text not null
+      )${tableEnd}`,
+
+      `create table bans (
+        id ${newId},
+        key_id ${integer} not null references api_keys (id),
+        client_id ${integer} not null references clients (id),
+        cause text not null check (cause in ('strikes', 'admin')),
+        reason text,
+        level ${integer} not null,
+        since ${integer} not null,
+        until ${integer} not null,
+        lifted_at ${integer}
+      )${tableEnd}`,
+      "create index bans_key on bans (key_id, until) where lifted_at is null",
+      "create index bans_until on bans (until, id) where lifted_at is null",
+
+      `create table usage (
+        client_id ${integer} not null,
+        day ${integer} not null,
+        operation text not null,
+        status_class ${integer} not null,
+        requests ${integer} not null,
+        primary key (client_id, day, operation, status_class)
+      )${tableEnd}`,
+      "create index usage_day on usage (day)",
+
+      `create table audit (
+        id ${newId},
+        at ${integer} not null,
+        key_id ${integer},
+        operation text not null,
+        subject text not null,
+        input text not null
+      )${tableEnd}`,
+
+      // Counts changes of clients, keys and bans, so that every process sees them without reading them all.
+      `create table access (id ${integer} primary key check (id = 1), revision ${integer} not null)${tableEnd}`,
+      "insert into access (id, revision) values (1, 0)",
+    ],
+  },
 ];

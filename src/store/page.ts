@@ -52,17 +52,20 @@ export function page(query: Page): { text: string; values: Value[] } {
   };
 }
 
-/** The statement of this text; a list has few shapes, so all of them are kept. */
+/** Texts of lists that are kept as statements; with more, all are made anew. */
+const LISTINGS = 500;
+const listings = new Map<string, Statement>();
+
+/** The statement of a list's text. */
 export function listing<Row>(text: string): Statement<Row> {
   let known = listings.get(text);
   if (!known) {
-    known = statement<unknown>(text);
+    if (listings.size >= LISTINGS) listings.clear();
+    known = statement<unknown>(text, "list");
     listings.set(text, known);
   }
   return known as Statement<Row>;
 }
-
-const listings = new Map<string, Statement>();
 
 function startAfter(where: Conditions, { key, descending, after }: Page): void {
   if (!after) return;

@@ -1,4 +1,4 @@
-import type { MovementReason, PetStatus } from "../contract/shapes.ts";
+import type { Int64, MovementReason, PetStatus } from "../contract/shapes.ts";
 import { afterPrefix, foldName } from "../core/names.ts";
 import type { PetQuery, PetRecord, PetWithCategory, Reads, StockMove, Writes } from "../core/ports.ts";
 import { addMovement } from "./movements.ts";
@@ -129,7 +129,9 @@ async function moved(
 }
 
 function petPage(query: PetQuery) {
-  const { ids, statuses, categoryId, namePrefix, maxQuantity } = query;
+  const { categoryId, namePrefix, maxQuantity } = query;
+  const ids = query.ids && padded(query.ids);
+  const statuses = query.statuses && [...new Set(query.statuses)];
   const key = sortColumns[query.sort];
   const narrow = (where: Conditions) => {
     if (categoryId !== undefined) where.add("category_id = ?", categoryId);
@@ -143,8 +145,14 @@ function petPage(query: PetQuery) {
     narrow(where);
   };
   const isWholeTable = query.sort === "id" && !statuses && categoryId === undefined;
-  const branches = ids ? [named] : isWholeTable ? [narrow] : [...new Set(statuses ?? everyStatus)].map(each);
+  const branches = ids ? [named] : isWholeTable ? [narrow] : (statuses ?? everyStatus).map(each);
   return page({ ...query, columns: listColumns, table: "pets", key, branches });
+}
+
+/** A filter of few different lengths, so that it has few different texts. */
+function padded(ids: readonly Int64[]): readonly Int64[] {
+  const length = [1, 10, 100].find((each) => each >= ids.length) ?? ids.length;
+  return ids.concat(new Array(length - ids.length).fill(ids[0]));
 }
 
 export function startsWith(where: Conditions, prefix: string): void {

@@ -7,18 +7,21 @@ export class Fragment {
 
 /** SQL for both engines: each `$n` stands once and in order, so that one binds by number and one by position. */
 export class Statement<Row = unknown> {
-  /** Its place in the list of prepared statements that a connection holds. */
-  readonly slot = slots++;
+  /** Its place among the prepared statements that a connection holds; none for a list, of which there are many. */
+  readonly slot: number;
 
   constructor(
     readonly text: string,
     readonly names: readonly string[],
+    readonly kind: "own" | "list",
     readonly shape?: (row: never) => Row,
-  ) {}
+  ) {
+    this.slot = kind === "own" ? slots++ : -1;
+  }
 
   /** The same statement, giving its rows in another shape. */
   as<Raw, Shaped>(shape: (row: Raw) => Shaped): Statement<Shaped> {
-    return new Statement<Shaped>(this.text, this.names, shape as (row: never) => Shaped);
+    return new Statement<Shaped>(this.text, this.names, this.kind, shape as (row: never) => Shaped);
   }
 
   /** The arguments in the order of the text. */
@@ -49,8 +52,8 @@ export function sql<Row>(parts: TemplateStringsArray, ...inner: Fragment[]): Sta
   return statement<Row>(fragment(parts, ...inner).text);
 }
 
-export function statement<Row>(source: string): Statement<Row> {
+export function statement<Row>(source: string, kind: "own" | "list" = "own"): Statement<Row> {
   const names: string[] = [];
   const text = source.replace(/(?<!:):(\w+)/g, (_, name: string) => `$${names.push(name)}`);
-  return new Statement<Row>(text.trim(), names);
+  return new Statement<Row>(text.trim(), names, kind);
 }

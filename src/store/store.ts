@@ -3,6 +3,8 @@ import { answerReads, answerWrites } from "./answers.ts";
 import { categoryReads, categoryWrites } from "./categories.ts";
 import { clientReads, clientWrites } from "./clients.ts";
 import { eventWrites } from "./events.ts";
+import { keyReads, keyWrites } from "./keys.ts";
+import { limitReads, limitWrites } from "./limits.ts";
 import { movementReads } from "./movements.ts";
 import { orderReads, orderWrites } from "./orders.ts";
 import { petReads, petWrites } from "./pets.ts";
@@ -17,6 +19,8 @@ export function reads(db: Db): Reads {
     ...movementReads(db),
     ...answerReads(db),
     ...clientReads(db),
+    ...keyReads(db),
+    ...limitReads(db),
   };
 }
 
@@ -30,5 +34,7 @@ export function writes(db: Db): Writes {
     ...answerWrites(db),
     ...eventWrites(db),
     ...clientWrites(db),
+    ...keyWrites(db),
+    ...limitWrites(db),
   };
 }

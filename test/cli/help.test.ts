@@ -15,10 +15,21 @@ const commands = [
   ["clients"],
   ["clients", "create"],
   ["clients", "list"],
+  ["clients", "change"],
+  ["clients", "suspend"],
+  ["clients", "resume"],
+  ["clients", "remove"],
   ["keys"],
   ["keys", "create"],
   ["keys", "list"],
+  ["keys", "rotate"],
   ["keys", "revoke"],
+  ["plans"],
+  ["plans", "list"],
+  ["bans"],
+  ["bans", "list"],
+  ["bans", "impose"],
+  ["bans", "lift"],
   ["doctor"],
   ["openapi"],
 ];
@@ -41,7 +52,7 @@ test("the list above is whole: every command that the help names is in it", asyn
       .map(([, name]) => name as string)
       .filter((name) => name !== "help");
   };
-  for (const words of [[], ["clients"], ["keys"]]) {
+  for (const words of [[], ["clients"], ["keys"], ["plans"], ["bans"]]) {
     const known = commands.filter(
       (each) => each.length === words.length + 1 && words.every((w, at) => each[at] === w),
     );
@@ -59,6 +70,14 @@ test("serve --help names every setting with its variable and default", async () 
     ["--log-level", "LOG_LEVEL", "info"],
     ["--new-pet-stock", "NEW_PET_STOCK", "1"],
     ["--pet-get-sunset-at", "PET_GET_SUNSET_AT", "2027-11-30T23:59:59Z"],
+    ["--trust-proxy", "TRUST_PROXY", "0"],
+    ["--anonymous-per-minute", "ANONYMOUS_PER_MINUTE", "60"],
+    ["--anonymous-per-day", "ANONYMOUS_PER_DAY", "1000"],
+    ["--ban-strikes", "BAN_STRIKES", "20"],
+    ["--ban-strike-window-seconds", "BAN_STRIKE_WINDOW_SECONDS", "300"],
+    ["--ban-grace-seconds", "BAN_GRACE_SECONDS", "2"],
+    ["--ban-minutes", "BAN_MINUTES", "5,15,60,1440"],
+    ["--usage-kept-days", "USAGE_KEPT_DAYS", "400"],
   ]) {
     expect(text).toContain(`${flag} <value>`);
     expect(text).toContain(`(${variable}, default ${standard})`);
@@ -70,6 +89,9 @@ test.each([
   [["docter"], "doctor"],
   [["keys", "creat"], "create"],
   [["clients", "lst"], "list"],
+  [["clients", "suspended", "2"], "suspend"],
+  [["bans", "left", "2"], "lift"],
+  [["keys", "rotate", "2", "--overlap-day", "2"], "--overlap-days"],
   [["serve", "--prot", "1"], "--port"],
   [["keys", "create", "--clinet", "1"], "--client"],
   [["doctor", "--jsn"], "--json"],
@@ -92,6 +114,18 @@ test.each([
   [["keys", "create", "--expires-in-days", "1.5"]],
   [["keys", "revoke"]],
   [["keys", "revoke", "seven"]],
+  [["keys", "rotate"]],
+  [["keys", "rotate", "1", "--overlap-days", "lots"]],
+  [["keys", "rotate", "1", "--overlap-days", "1.5"]],
+  [["clients", "change", "0", "--name", "Shop"]],
+  [["clients", "change", "2", "--plan", "gold"]],
+  [["clients", "suspend"]],
+  [["clients", "resume", "-1"]],
+  [["clients", "remove", "2", "3"]],
+  [["bans", "impose", "2"]],
+  [["bans", "impose", "2", "--minutes", "0"]],
+  [["bans", "lift"]],
+  [["plans", "list", "--client", "2"]],
 ])("%j is wrong usage: exit code 2, one plain message, and no database", async (words) => {
   const { code, stdout, stderr } = await petstore(words, inFolder);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

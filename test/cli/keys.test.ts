@@ -1,62 +1,12 @@
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { aFolder, eventually, petstore, type Served, serving } from "./command.ts";
+import { aShop } from "./shop.ts";
 
-const folder = aFolder();
-const asked = { env: { DATABASE_URL: folder.database } };
-let server: Served;
-beforeAll(async () => {
-  server = await serving({ database: folder.database });
-});
-afterAll(async () => {
-  await server.end("SIGKILL");
-  folder[Symbol.dispose]();
-});
-
-/** The JSON that a command prints. */
-async function json(...words: string[]) {
-  const { code, stdout, stderr } = await petstore([...words, "--json"], asked);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  return JSON.parse(stdout);
-}
-
-async function statusWith(key: string): Promise<number> {
-  return (await fetch(`${server.url}/pets`, { headers: { "x-api-key": key } })).status;
-}
-
-test.each([
-  ["free", 60, 1000],
-  ["pro", 300, 10_000],
-  ["business", 1000, 100_000],
-])("a client on the %s plan has that plan's limits", async (plan, perMinute, perDay) => {
-  const client = await json("clients", "create", "--name", `A ${plan} shop`, "--plan", plan);
-  expect(client).toMatchObject({ name: `A ${plan} shop`, plan, perMinute, perDay });
-  expect(client.id).toBePositive();
-  expect(await json("clients", "list")).toContainEqual(client);
-});
-
-test("an enterprise client gets the numbers that it is given", async () => {
-  const numbers = ["--per-minute", "5000", "--per-day", "2000000"];
-  const client = await json("clients", "create", "--name", "Big", "--plan", "enterprise", ...numbers);
-  expect(client).toMatchObject({ name: "Big", plan: "enterprise", perMinute: 5000, perDay: 2_000_000 });
-});
-
-test.each([
-  [["--plan", "enterprise"], /needs both numbers/],
-  [["--plan", "enterprise", "--per-minute", "5"], /needs both numbers/],
-  [["--plan", "enterprise", "--per-day", "5"], /needs both numbers/],
-  [["--plan", "pro", "--per-minute", "5"], /only enterprise takes numbers/],
-])("a client with %j is refused in one sentence, and none is made", async (flags, says) => {
-  const before = await json("clients", "list");
-  const { code, stdout, stderr } = await petstore(["clients", "create", "--name", "Odd", ...flags], asked);
-  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-  expect(stderr).toMatch(says);
-  expect(stderr).toMatch(/^petstore: [^\n]+\n$/);
-  expect(await json("clients", "list")).toEqual(before);
-});
+const { folder, json, refusal, run, meets, soonMeets, server } = aShop();
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 test("a key is shown once: of it only the hash and the last four characters are kept", async () => {
   const { id: client } = await json("clients", "create", "--name", "Shop", "--plan", "pro");
@@ -64,7 +14,7 @@ test("a key is shown once: of it only the hash and the last four characters are 
   expect(made).toMatchObject({ clientId: client, role: "staff", name: "till" });
   expect(made.key).toMatch(/^ps_live_[0-9A-Za-z]{49}$/);
 
-  const listed = await petstore(["keys", "list", "--client", String(client)], asked);
+  const listed = await run("keys", "list", "--client", String(client));
   expect(listed.stdout).toContain(`...${made.key.slice(-4)}`);
   expect(listed.stdout).not.toContain(made.key.slice(0, 20));
   expect(await json("keys", "list", "--client", String(client))).toHaveLength(1);
@@ -97,7 +47,7 @@ test("a customer key is the default, and a role alone makes a key of the operato
 });
 
 test("a key for people comes alone on its line, with a word of warning", async () => {
-  const { code, stdout } = await petstore(["keys", "create", "--role", "admin"], asked);
+  const { code, stdout } = await run("keys", "create", "--role", "admin");
   expect(code).toBe(0);
   expect(stdout).toMatch(
     /^ps_live_[0-9A-Za-z]{49}\n\nKey \d+ of client \d+, role admin\. .*not shown again\.\n$/,
@@ -119,29 +69,78 @@ test("an expiry is so many days from now", async () => {
   expect(days).toBeLessThanOrEqual(90);
 });
 
-test.each([
-  [["keys", "create", "--client", "4711"], "petstore: There is no client 4711."],
-  [["keys", "revoke", "4711"], "petstore: There is no key 4711."],
-])("%j of what does not exist is refused", async (words, says) => {
-  const { code, stdout, stderr } = await petstore(words, asked);
-  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-  expect(stderr).toStartWith(says);
-});
+test.each([[["keys", "revoke", "4711"]], [["keys", "rotate", "4711"]]])(
+  "%j of what does not exist is refused",
+  async (words) => {
+    expect(await refusal(...words)).toBe("There is no key 4711.");
+  },
+);
 
 test("a key made beside a running server works at once, and a revoked one stops within a second", async () => {
   const made = await json("keys", "create", "--role", "staff");
-  expect(await statusWith(made.key)).toBe(200);
-  const revoked = await json("keys", "revoke", String(made.id));
-  const since = performance.now();
-  expect(Date.parse(revoked.revokedAt)).toBePositive();
-  expect(await eventually(async () => (await statusWith(made.key)) === 401, 1000)).toBe(true);
-  expect(performance.now() - since).toBeLessThan(1000);
-  const refused = await fetch(`${server.url}/pets`, { headers: { "x-api-key": made.key } });
-  expect(await refused.json()).toMatchObject({ code: "revoked_api_key" });
+  expect((await meets(made.key)).status).toBe(200);
+  expect(await json("keys", "revoke", String(made.id))).toMatchObject({ id: made.id });
+  expect(await soonMeets(made.key, ({ code }) => code === "revoked_api_key")).toBe(true);
 });
 
 test("revoking a key again changes nothing", async () => {
   const made = await json("keys", "create", "--role", "staff");
   const first = await json("keys", "revoke", String(made.id));
+  const listed = await json("keys", "list");
+  expect(listed).toContainEqual(expect.objectContaining({ id: made.id, revokedAt: expect.any(String) }));
   expect(await json("keys", "revoke", String(made.id))).toEqual(first);
+  expect(await json("keys", "list")).toEqual(listed);
+});
+
+test("a rotated key is shown once, and without an overlap the old one stops within a second", async () => {
+  const old = await json("keys", "create", "--role", "staff", "--name", "till");
+  expect((await meets(old.key)).status).toBe(200);
+  const { code, stdout } = await run("keys", "rotate", String(old.id));
+  expect(code).toBe(0);
+  const [key = ""] = stdout.split("\n");
+  expect(stdout).toMatch(
+    /^ps_live_[0-9A-Za-z]{49}\n\nKey \d+ of client \d+, role staff\. .*not shown again\.\n$/,
+  );
+  expect((await meets(key)).status).toBe(200);
+  expect(await soonMeets(old.key, (met) => met.code === "revoked_api_key")).toBe(true);
+});
+
+test("with an overlap the old key lives on for so many days", async () => {
+  const old = await json("keys", "create", "--role", "staff", "--name", "till");
+  const made = await json("keys", "rotate", String(old.id), "--overlap-days", "7");
+  expect(made).toMatchObject({ clientId: old.clientId, role: "staff", name: "till" });
+  expect(made.id).not.toBe(old.id);
+  expect([(await meets(old.key)).status, (await meets(made.key)).status]).toEqual([200, 200]);
+  const listed = await json("keys", "list");
+  const { expiresAt } = listed.find(({ id }: { id: number }) => id === old.id);
+  const days = (Date.parse(expiresAt) - Date.now()) / DAY_MS;
+  expect(days).toBeGreaterThan(6.99);
+  expect(days).toBeLessThanOrEqual(7);
+});
+
+test("an overlap of more than 30 days, or an expiry of more than ten years, is refused", async () => {
+  const { id } = await json("keys", "create", "--role", "staff");
+  expect(await refusal("keys", "rotate", String(id), "--overlap-days", "31")).toContain("at most 30");
+  expect(await refusal("keys", "create", "--expires-in-days", "3651")).toContain("at most 3650");
+});
+
+test("what the command changes is in the audit trail, once each, without a key in it", async () => {
+  const { key: admin } = await json("keys", "create", "--role", "admin");
+  const read = async () => {
+    const answer = await fetch(`${server().url}/admin/audit?limit=100`, { headers: { "x-api-key": admin } });
+    return (await answer.json()) as { by: string; operation: string; subject: string; input: string }[];
+  };
+  const before = (await read()).length;
+  const { id } = await json("clients", "create", "--name", "Seen");
+  const made = await json("keys", "create", "--client", String(id));
+  await json("keys", "revoke", String(made.id));
+  await refusal("keys", "rotate", String(made.id));
+  const entries = await read();
+  expect(entries).toHaveLength(Math.min(100, before + 3));
+  expect(entries.slice(0, 3)).toMatchObject([
+    { by: "command line", operation: "admin.keys.revoke", subject: `keys/${made.id}` },
+    { by: "command line", operation: "admin.keys.create", subject: `keys/${made.id}` },
+    { by: "command line", operation: "admin.clients.create", subject: `clients/${id}` },
+  ]);
+  expect(JSON.stringify(entries)).not.toContain("ps_live_");
 });

@@ -77,6 +77,7 @@ test("the document is JSON, or YAML of the same", async () => {
 
 test("lists for people are tables, and an empty one says what to do", async () => {
   using folder = aFolder();
+  await petstore(["migrate"], asked(folder));
   const none = await petstore(["clients", "list"], asked(folder));
   expect(none.stdout).toBe("There are no clients yet: petstore clients create --name NAME\n");
   expect((await petstore(["keys", "list"], asked(folder))).stdout).toBe(
@@ -85,5 +86,6 @@ test("lists for people are tables, and an empty one says what to do", async () =
   await petstore(["clients", "create", "--name", "Shop"], asked(folder));
   const some = await petstore(["clients", "list"], asked(folder));
   expect(some.stdout.split("\n")[0]).toMatch(/^id +name +plan +perMinute +perDay/);
-  expect(some.stdout.split("\n")[1]).toMatch(/^1 +Shop +free +60 +1000/);
+  expect(some.stdout.split("\n")[1]).toMatch(/^1 +operator +enterprise +\d+ +\d+/);
+  expect(some.stdout.split("\n")[2]).toMatch(/^2 +Shop +free +60 +1000/);
 });

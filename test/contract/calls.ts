@@ -13,11 +13,14 @@ export interface Call {
   send(changed?: Sent & { by?: Person; method?: string; path?: string; query?: string }): Promise<Reply>;
 }
 
+/** What lets a file of tests ask as often as it wants without a key. */
+const PLENTY_FOR_NOBODY = { ANONYMOUS_PER_MINUTE: "1000000", ANONYMOUS_PER_DAY: "100000000" };
+
 /** One store for a file of tests. */
 export function theStore(env: Record<string, string> = {}): TestStore {
   const opened: { store?: TestStore } = {};
   beforeAll(async () => {
-    opened.store = await aStore(env);
+    opened.store = await aStore({ ...PLENTY_FOR_NOBODY, ...env });
   });
   afterAll(() => opened.store?.stop());
   return new Proxy({} as TestStore, {
@@ -35,25 +38,30 @@ export function each(
     test(`${endpoint.id} ${sentence}`, async () => void (await check(endpoint)));
 }
 
-/** A new call of the endpoint, on records of its own. */
-export async function aCall(store: TestStore, endpoint: Endpoint): Promise<Call> {
-  const { method, path: pattern, route } = endpoint;
-  const path = await filled(store, pattern);
-  const body = await withKnownIds(store, route.example.body);
-  const by = { customer: store.customer, staff: store.staff, admin: store.admin }[route.role];
+/** A new call of the endpoint, on records of its own; `sender` is who sends it, if that matters. */
+export async function aCall(store: TestStore, endpoint: Endpoint, sender?: Person): Promise<Call> {
+  const { id, method, path: pattern, route } = endpoint;
+  const isPersonal = pattern.startsWith("/account/keys") || route.uncounted;
+  const by =
+    sender ??
+    (isPersonal
+      ? await store.newPerson(route.role)
+      : { customer: store.customer, staff: store.staff, admin: store.admin }[route.role]);
+  const path = await filled(store, pattern, { ...makers, ...ownMakers[id] }, by);
+  const body = await withKnownIds(store, route.example.body, by);
   return {
     by,
     method,
     path,
     body,
     send: ({
-      by: sender = by,
+      by: sentBy = by,
       method: sentMethod = method,
       path: sentPath = path,
       query = "",
       ...sent
     } = {}) =>
-      sender.send(sentMethod, sentPath + query, {
+      sentBy.send(sentMethod, sentPath + query, {
         ...(sent.raw === undefined && body !== undefined && { body }),
         ...sent,
       }),
@@ -64,6 +72,8 @@ export async function aCall(store: TestStore, endpoint: Endpoint): Promise<Call>
 export function refusedCalls(store: TestStore): (endpoint: Endpoint) => Promise<Call> {
   const calls = new Map<string, Promise<Call>>();
   return (endpoint) => {
+    // A key may send only so many questions about its limits.
+    if (endpoint.route.uncounted) return aCall(store, endpoint);
     const known = calls.get(endpoint.id) ?? aCall(store, endpoint);
     calls.set(endpoint.id, known);
     return known;
@@ -82,7 +92,8 @@ export async function refused(
   expect(store.snapshot() === before).toBe(true);
   const { headers } = reply;
   expect(headers.get("x-should-retry")).toBe(isWorthRetrying(code) ? null : "false");
-  expect(headers.get("retry-after") ?? "none").toMatch(isWorthRetrying(code) ? /^[1-9]\d*$/ : /^none$/);
+  const hasEnd = isWorthRetrying(code) || code === "key_banned" || code === "daily_quota_exceeded";
+  expect(headers.get("retry-after") ?? "none").toMatch(hasEnd ? /^[1-9]\d*$/ : /^none$/);
   expect(headers.get("www-authenticate")).toBe(reply.status === 401 ? 'Bearer realm="petstore"' : null);
   return reply;
 }
@@ -92,8 +103,10 @@ export function fieldsOf(reply: Reply): string[] {
   return reply.body.details.map(({ field }: { field: string }) => field);
 }
 
+type Makers = Readonly<Record<string, (store: TestStore, by: Person) => Promise<number>>>;
+
 /** How a record that a parameter or field names is made. */
-const makers: Readonly<Record<string, (store: TestStore) => Promise<number>>> = {
+const makers: Makers = {
   petId: async (store) => (await store.aPet(5)).id,
   categoryId: async (store) =>
     (await store.staff.post("/categories", { name: "Birds", description: "They sing" })).body.id,
@@ -101,27 +114,45 @@ const makers: Readonly<Record<string, (store: TestStore) => Promise<number>>> = 
     const { id: petId } = await store.aPet(5);
     return (await store.customer.post("/store/orders", { petId })).body.id;
   },
+  clientId: async (store) => (await store.newPerson("customer")).clientId,
+  keyId: async (store) => (await store.newPerson("customer")).keyId,
 };
 
-async function make(store: TestStore, name: string): Promise<number> {
-  const maker = makers[name];
-  if (!maker) throw new Error(`Say in test/contract/calls.ts how what {${name}} names is made.`);
-  return maker(store);
+/** What a parameter names to these endpoints alone. */
+const ownMakers: Readonly<Record<string, Makers>> = {
+  "account.keys.revoke": { keyId: secondKey },
+  "account.keys.rotate": { keyId: secondKey },
+  "admin.bans.lift": {
+    keyId: async (store) => {
+      const { keyId } = await store.newPerson("customer");
+      const { status } = await store.admin.put(`/admin/keys/${keyId}/ban`, { minutes: 1_000 });
+      expect(status).toBe(200);
+      return keyId;
+    },
+  },
+};
+
+/** Another key of the sender's client, so that the sender's own goes on. */
+async function secondKey(store: TestStore, { clientId }: Person): Promise<number> {
+  return (await store.newPerson("customer", { clientId })).keyId;
 }
 
-async function filled(store: TestStore, pattern: string): Promise<string> {
+async function filled(store: TestStore, pattern: string, known: Makers, by: Person): Promise<string> {
   let path = pattern;
-  for (const [placeholder, name] of pattern.matchAll(/\{(\w+)\}/g))
-    path = path.replace(placeholder, String(await make(store, name as string)));
+  for (const [placeholder, name = ""] of pattern.matchAll(/\{(\w+)\}/g)) {
+    const maker = known[name];
+    if (!maker) throw new Error(`Say in test/contract/calls.ts how what {${name}} names is made.`);
+    path = path.replace(placeholder, String(await maker(store, by)));
+  }
   return path;
 }
 
-async function withKnownIds(store: TestStore, value: unknown): Promise<unknown> {
-  if (Array.isArray(value)) return Promise.all(value.map((item) => withKnownIds(store, item)));
+async function withKnownIds(store: TestStore, value: unknown, by: Person): Promise<unknown> {
+  if (Array.isArray(value)) return Promise.all(value.map((item) => withKnownIds(store, item, by)));
   if (typeof value !== "object" || value === null) return value;
   const fields = Object.entries(value).map(async ([name, field]) => [
     name,
-    typeof field === "number" && name in makers ? await make(store, name) : field,
+    typeof field === "number" && makers[name] ? await makers[name](store, by) : field,
   ]);
   return Object.fromEntries(await Promise.all(fields));
 }

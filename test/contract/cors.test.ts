@@ -15,9 +15,15 @@ const readable = [
   "idempotency-replayed",
   "link",
   "location",
+  "preference-applied",
+  "ratelimit",
+  "ratelimit-policy",
   "retry-after",
   "sunset",
   "x-api-stability",
+  "x-ratelimit-limit",
+  "x-ratelimit-remaining",
+  "x-ratelimit-reset",
   "x-request-id",
   "x-should-retry",
 ];
@@ -28,6 +34,7 @@ const sendable = [
   "idempotency-key",
   "if-match",
   "if-none-match",
+  "prefer",
   "x-api-key",
   "x-request-id",
 ];

@@ -1,8 +1,9 @@
-import { beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
+import { CreatedKey } from "../../src/contract/access-shapes.ts";
 import { everyEndpoint } from "../../src/contract/api.ts";
 import { takesIfMatch } from "../../src/contract/errors.ts";
 import { isWrite, successStatus } from "../../src/contract/route.ts";
-import type { Person, Reply } from "../harness.ts";
+import type { Reply } from "../harness.ts";
 import { aCall, each, fieldsOf, refused, refusedCalls, theStore } from "./calls.ts";
 
 const store = theStore();
@@ -11,15 +12,7 @@ const writes = everyEndpoint.filter(({ method }) => isWrite(method));
 const withBodies = writes.filter(({ route }) => route.body);
 const DAY_MS = 24 * 60 * 60 * 1000;
 const USED_KEY = "used-for-a-draft";
-let colleague: Person;
-let rival: Person;
-
-beforeAll(async () => {
-  colleague = await store.newPerson("admin", { clientId: store.admin.clientId });
-  rival = await store.newPerson("admin");
-  for (const person of [store.customer, store.staff, store.admin])
-    expect((await person.post("/store/orders", {}, keyed(USED_KEY))).status).toBe(201);
-});
+const secrets = writes.filter(({ route }) => route.returns === CreatedKey);
 
 let last = 0;
 /** A key that was never used. */
@@ -35,11 +28,12 @@ function isReplay(reply: Reply): boolean {
   return reply.headers.get("idempotency-replayed") === "true";
 }
 
-/** What a replay must repeat. */
-function lasting({ status, text, headers }: Reply) {
+/** What a replay must repeat: all but a secret, which is told once. */
+function lasting({ status, body, headers }: Reply) {
+  const { key: _key, ...rest } = body ?? {};
   return {
     status,
-    text,
+    body: Array.isArray(body) ? body : rest,
     etag: headers.get("etag"),
     location: headers.get("location"),
     type: headers.get("content-type"),
@@ -64,7 +58,8 @@ each(writes, "is done once, and answers a repetition as it answered first", asyn
 });
 
 each(writes, "refuses a key that was used with another path or method", async (endpoint) => {
-  const { send } = await call(endpoint);
+  const { send, by } = await call(endpoint);
+  expect((await by.post("/store/orders", {}, keyed(USED_KEY))).status).toBe(201);
   const { body } = await refused(store, "idempotency_key_reused", () => send({ headers: keyed(USED_KEY) }));
   expect(body.message).toContain(USED_KEY);
 });
@@ -115,10 +110,28 @@ each(writes, "repeats its answer for 24 hours and not longer", async (endpoint) 
   expect(anew.body?.code).not.toBe("idempotency_key_reused");
 });
 
-each(writes, "repeats its answer to all keys of the client, and to no other client", async (endpoint) => {
-  const { send } = await aCall(store, endpoint);
+const ofOneKey = writes.filter(({ route }) => route.access);
+const ofAllKeys = writes.filter(({ route }) => !route.access);
+
+each(ofOneKey, "repeats its answer to the key that asked, and to no other", async (endpoint) => {
+  const { send, by } = await aCall(store, endpoint);
+  const colleague = await store.newPerson(endpoint.route.role, { clientId: by.clientId });
+  const rival = await store.newPerson(endpoint.route.role);
   const headers = keyed(newKey());
-  expect((await send({ by: store.admin, headers })).status).toBe(successStatus(endpoint.route));
+  expect((await send({ headers })).status).toBe(successStatus(endpoint.route));
+  await refused(store, "idempotency_key_reused", () => send({ by: colleague, headers }));
+  const other = await send({ by: rival, headers });
+  expect(other.body?.code).not.toBe("idempotency_key_reused");
+  expect(isReplay(other)).toBe(false);
+  expect(isReplay(await send({ headers }))).toBe(true);
+});
+
+each(ofAllKeys, "repeats its answer to all keys of the client, and to no other client", async (endpoint) => {
+  const { send, by } = await aCall(store, endpoint);
+  const colleague = await store.newPerson(endpoint.route.role, { clientId: by.clientId });
+  const rival = await store.newPerson(endpoint.route.role);
+  const headers = keyed(newKey());
+  expect((await send({ headers })).status).toBe(successStatus(endpoint.route));
   expect(isReplay(await send({ by: colleague, headers }))).toBe(true);
   const other = await send({ by: rival, headers });
   expect(isReplay(other)).toBe(false);
@@ -156,11 +169,46 @@ each(writes, "is done once however many repetitions arrive together", async (end
   const replies = await Promise.all(Array.from({ length: 20 }, () => send({ headers })));
   const done = replies.filter(({ status }) => status === successStatus(endpoint.route));
   expect(done.filter((reply) => !isReplay(reply))).toHaveLength(1);
-  expect(new Set(done.map(({ text }) => text)).size).toBe(1);
+  expect(new Set(done.map((reply) => JSON.stringify(lasting(reply)))).size).toBe(1);
   for (const { body } of replies.filter((reply) => !done.includes(reply)))
     expect(body.code).toBe("idempotency_in_progress");
   expect(kept()).toBe(1);
   expect(await store.findings()).toEqual([]);
+});
+
+test("what returns a secret is what makes or rotates a key", () => {
+  expect(secrets.map(({ id }) => id)).toEqual([
+    "account.keys.create",
+    "account.keys.rotate",
+    "admin.keys.create",
+    "admin.keys.rotate",
+  ]);
+});
+
+each(
+  secrets,
+  "tells its secret once: a repetition has all but the key, and none is kept",
+  async (endpoint) => {
+    const { send } = await aCall(store, endpoint);
+    const headers = keyed(newKey());
+    const first = await send({ headers });
+    const { key, ...rest } = first.body;
+    expect((await store.nobody.get("/account", { "x-api-key": key })).status).toBe(200);
+    for (const again of [await send({ headers }), await send({ headers })]) {
+      expect([again.status, isReplay(again)]).toEqual([201, true]);
+      expect(again.body).toEqual(rest);
+      expect(again.text).not.toContain("ps_live_");
+    }
+    expect(store.snapshot()).not.toContain(key);
+    expect(store.logged()).not.toContain(key);
+  },
+);
+
+each(secrets, "tells its secret to one of many repetitions that arrive together", async (endpoint) => {
+  const { send } = await aCall(store, endpoint);
+  const headers = keyed(newKey());
+  const replies = await Promise.all(Array.from({ length: 10 }, () => send({ headers })));
+  expect(replies.filter(({ body }) => body.key !== undefined)).toHaveLength(1);
 });
 
 test("a key that was used to replace a record is not good to change it with the same body", async () => {

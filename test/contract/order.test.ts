@@ -1,8 +1,9 @@
-import { beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { everyEndpoint } from "../../src/contract/api.ts";
 import { type ErrorCode, errors } from "../../src/contract/errors.ts";
 import { type Endpoint, isWrite } from "../../src/contract/route.ts";
 import { BODY_BYTES, LARGE_BODY_BYTES } from "../../src/http/body.ts";
+import { aStore, type Person } from "../harness.ts";
 import { each, refused, refusedCalls, theStore } from "./calls.ts";
 import { chunk, type RawRequest, raw, rawHeaders } from "./raw.ts";
 
@@ -98,6 +99,7 @@ const faults: readonly Fault[] = [
 /** The endpoint's request with all of these faults. */
 async function spoiled(endpoint: Endpoint, wrong: readonly Fault[]): Promise<RawRequest> {
   const { method, path, by, ...known } = await call(endpoint);
+  expect((await by.post("/store/orders", {}, { "idempotency-key": USED_KEY })).status).toBe(201);
   const request: Spoiled = {
     method,
     path,
@@ -115,11 +117,6 @@ async function spoiled(endpoint: Endpoint, wrong: readonly Fault[]): Promise<Raw
   return body === undefined ? sent : { ...sent, body };
 }
 
-beforeAll(async () => {
-  for (const person of [store.customer, store.staff, store.admin])
-    expect((await person.post("/store/orders", {}, { "idempotency-key": USED_KEY })).status).toBe(201);
-});
-
 each(everyEndpoint, "names the first of many faults, in the documented order", async (endpoint) => {
   const possible = faults.filter(({ concerns }) => concerns(endpoint));
   for (const [first, fault] of possible.entries()) {
@@ -133,6 +130,60 @@ each(everyEndpoint, "names each fault when it is the only one", async (endpoint)
     const request = await spoiled(endpoint, [fault]);
     await refused(store, fault.code(endpoint), () => raw(store.url, request));
   }
+});
+
+/** A key of a client that has spent its minute. */
+async function aSpentPerson(): Promise<Person> {
+  const person = await store.newPerson("admin", { quota: { perMinute: 1, perDay: 10 } });
+  expect((await person.get("/pets")).status).toBe(200);
+  return person;
+}
+
+async function ban({ keyId }: Person): Promise<void> {
+  expect((await store.admin.put(`/admin/keys/${keyId}/ban`, { minutes: 5 })).status).toBe(200);
+}
+
+each(
+  everyEndpoint.filter(({ route }) => !route.uncounted),
+  "is refused for a ban, then for the limit, whatever else is wrong",
+  async (endpoint) => {
+    const keyFaults: readonly ErrorCode[] = ["missing_api_key", "forbidden"];
+    const rest = faults.filter(
+      ({ code, concerns }) => concerns(endpoint) && !keyFaults.includes(code(endpoint)),
+    );
+    const request = await spoiled(endpoint, rest);
+    const spent = await aSpentPerson();
+    const headers = [
+      ...request.headers.filter(([name]) => name !== "X-API-Key"),
+      ["X-API-Key", spent.key] as const,
+    ];
+    await refused(store, "rate_limit_exceeded", () => raw(store.url, { ...request, headers }));
+    await ban(spent);
+    await refused(store, "key_banned", () => raw(store.url, { ...request, headers }));
+  },
+);
+
+test("a ban, then the limit, come before an unknown path and a wrong method", async () => {
+  const spent = await aSpentPerson();
+  await refused(store, "rate_limit_exceeded", () => spent.get("/nothing"));
+  await refused(store, "rate_limit_exceeded", () => spent.delete("/pets"));
+  await ban(spent);
+  await refused(store, "key_banned", () => spent.get("/nothing"));
+  await refused(store, "key_banned", () => spent.delete("/pets"));
+});
+
+test("the limit of the network address comes before an unknown path, a wrong method and a missing key", async () => {
+  await using limited = await aStore({ ANONYMOUS_PER_MINUTE: "3" });
+  await refused(limited, "not_found", () => limited.nobody.get("/nothing"));
+  await refused(limited, "method_not_allowed", () => limited.nobody.delete("/pets"));
+  await refused(limited, "missing_api_key", () => limited.nobody.get("/pets"));
+  for (const [method, path] of [
+    ["GET", "/nothing"],
+    ["DELETE", "/pets"],
+    ["GET", "/pets"],
+  ] as const)
+    await refused(limited, "rate_limit_exceeded", () => limited.nobody.send(method, path));
+  expect((await limited.customer.get("/pets")).status).toBe(200);
 });
 
 test("the size of a body comes before its media type, in chunks too", async () => {

@@ -103,3 +103,14 @@ each(everyEndpoint, "refuses a URL longer than 8 KiB", async (endpoint) => {
 });
 
 test("the longest URL is 8 KiB", () => expect(URL_CHARACTERS).toBe(8192));
+
+test("usage is told in days of the calendar, or refused, however early it is asked for", async () => {
+  for (const path of ["/account/usage", "/admin/usage"])
+    for (const query of [
+      "?to=0000-01-01",
+      "?from=0000-01-01&to=0000-01-02",
+      "?to=0001-01-01",
+      "?to=9999-12-31",
+    ])
+      expect([200, 400]).toContain((await store.admin.get(path + query)).status);
+});

@@ -95,13 +95,18 @@ const matches: readonly [given: string | null, tags: string[] | "any" | undefine
   ['"p1"', ["p1"]],
   ['"p1","p2" , "p3"', ["p1", "p2", "p3"]],
   ['"a,b"', ["a,b"]],
-  ["p1", []],
-  ["", []],
+  ['W/"p1"', []],
+  ['W/"p1", "p2"', ["p2"]],
 ];
 
 for (const [given, tags] of matches)
   test(`If-Match ${given ?? "left out"} asks for ${[tags ?? []].flat().join(" or ") || "nothing that exists"}`, () =>
     expect(ifMatchTags(given)).toEqual(tags));
+
+test("an If-Match that is no list of ETags is refused", () => {
+  for (const given of ["p1", "", '"p1', '"p1" "p2"'])
+    expect(outcome(() => ifMatchTags(given))).toBe("invalid_parameter");
+});
 
 test("a weak ETag never matches a write", () => {
   expect(ifMatchTags('W/"p1"')).not.toContain("p1");

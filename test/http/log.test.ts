@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { KEY_BYTES, keyFrom } from "../../src/core/keys.ts";
+import { KEY_BYTES, keyFrom } from "../../src/core/key-format.ts";
 import { openLog, type RequestLine } from "../../src/http/log.ts";
 import { aStore, NOON, type TestStore } from "../harness.ts";
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Unavailable } from "../../src/core/failure.ts";
 import type { OrderQuery, OrderRecord, PetQuery, PetRecord, Reads, Writes } from "../../src/core/ports.ts";
 import { isPossible, type Stock, settle } from "../../src/core/status.ts";
+import { accessCases } from "./access-conformance.ts";
 
 /** An engine with an empty, migrated store of its own. */
 export interface OpenedStore {
@@ -352,28 +353,7 @@ export function aStoreSuite(engine: string, open: () => Promise<OpenedStore>): v
     expect(await store.reads.keptAnswer(clientId, "k", 0)).toBeNull();
   });
 
-  test(
-    named("a key is found by its hash alone, and its first revocation is the one that stays"),
-    async () => {
-      const key = {
-        clientId,
-        role: "staff",
-        name: null,
-        hash: "a".repeat(64),
-        lastFour: "abcd",
-        expiresAt: null,
-      } as const;
-      const added = await store.transact(async (s) => s.addKey(key, NOW));
-      expect(await store.reads.keyByHash(key.hash)).toEqual(added);
-      expect(await store.reads.keyByHash("b".repeat(64))).toBeNull();
-      await store.transact(async (s) => s.revokeKey(added.id, NOW + 1));
-      await store.transact(async (s) => s.revokeKey(added.id, NOW + 2));
-      expect(await store.reads.keyByHash(key.hash)).toEqual({ ...added, revokedAt: NOW + 1 });
-      expect(await store.transact(async (s) => s.revokeKey(999_999, NOW))).toBeNull();
-      const twice = store.transact(async (s) => s.addKey(key, NOW));
-      expect(await twice.catch((error: unknown) => error)).toBeInstanceOf(Error);
-    },
-  );
+  accessCases(named, () => store);
 
   test(
     named("what the rules do not allow is refused by the engine itself, and is no trouble of the engine's"),

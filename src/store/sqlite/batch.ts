@@ -11,6 +11,7 @@ export type Outcome<T> =
         readonly code: ErrorCode;
         readonly message: string;
         readonly details?: readonly ErrorDetail[] | undefined;
+        readonly retryAfterSeconds?: number | undefined;
         readonly cause?: string | undefined;
       };
     }
@@ -63,8 +64,16 @@ export function tryRollback(db: Connection): void {
 
 function outcomeOf(error: unknown): Outcome<never> {
   if (error instanceof Failure) {
-    const { code, message, details, cause } = error;
-    return { failure: { code, message, details, cause: cause === undefined ? undefined : String(cause) } };
+    const { code, message, details, cause, retryAfterSeconds } = error;
+    return {
+      failure: {
+        code,
+        message,
+        details,
+        retryAfterSeconds,
+        cause: cause === undefined ? undefined : String(cause),
+      },
+    };
   }
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
   return { fault: { message, stack } };
@@ -74,8 +83,10 @@ function outcomeOf(error: unknown): Outcome<never> {
 export function unwrap<T>(outcome: Outcome<T>): T {
   if ("done" in outcome) return outcome.done;
   if ("failure" in outcome) {
-    const { code, message, details, cause } = outcome.failure;
-    throw cause === undefined ? new Failure(code, message, details) : new Unavailable(cause, message);
+    const { code, message, details, cause, retryAfterSeconds } = outcome.failure;
+    throw cause === undefined
+      ? new Failure(code, message, details, retryAfterSeconds)
+      : new Unavailable(cause, message);
   }
   const fault = new Error(outcome.fault.message);
   if (outcome.fault.stack) fault.stack = outcome.fault.stack;

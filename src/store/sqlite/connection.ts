@@ -4,11 +4,17 @@ import type { Arguments, Db, Statement, Value } from "../statement.ts";
 
 /** How long a connection waits for another process's write, such as a command beside a running server. */
 const BUSY_TIMEOUT_MS = 5000;
+const BUSY_RETRY_MS = 20;
 /** A log file that a burst made larger than this is cut back at the next checkpoint. */
 const LOG_FILE_BYTES = 64 * 1024 * 1024;
 
 /** Pages that a connection keeps in memory, in KiB: the writer's hold the inner pages of every index. */
 const CACHE_KIB = { write: 32 * 1024, read: 8 * 1024 };
+
+/** Statements of lists that a connection holds at once. */
+const HELD_LISTS = 100;
+
+type PreparedStatement = Prepared<unknown, Value[]>;
 
 export interface Connection extends Db {
   exec(text: string): void;
@@ -20,7 +26,7 @@ export interface Connection extends Db {
 
 /** Opens the database; a writer makes the file if it is not there. Every setting is read back. */
 export function connect(path: string, mode: "write" | "read"): Connection {
-  const database = opened(
+  const database = classifying(
     () => new Database(path, mode === "write" ? { create: true, readwrite: true } : { readonly: true }),
   );
   const pragmas: Record<string, string | number> = {
@@ -32,7 +38,7 @@ export function connect(path: string, mode: "write" | "read"): Connection {
       ? { journal_mode: "wal", synchronous: 2, wal_autocheckpoint: 0, journal_size_limit: LOG_FILE_BYTES }
       : { query_only: 1 }),
   };
-  opened(() => {
+  classifying(() => {
     for (const [name, wanted] of Object.entries(pragmas)) setPragma(database, name, wanted);
   });
   return connection(database);
@@ -40,10 +46,12 @@ export function connect(path: string, mode: "write" | "read"): Connection {
 
 function connection(database: Database): Connection {
   // Held for as long as the connection: Bun's own cache keeps only twenty.
-  const prepared: Prepared<unknown, Value[]>[] = [];
-  const held = (statement: Statement) => {
+  const prepared: PreparedStatement[] = [];
+  const lists = new Map<string, PreparedStatement>();
+  const held = (statement: Statement): PreparedStatement => {
+    if (statement.kind === "list") return heldList(database, lists, statement.text);
     prepared[statement.slot] ??= database.prepare(statement.text);
-    return prepared[statement.slot] as Prepared<unknown, Value[]>;
+    return prepared[statement.slot] as PreparedStatement;
   };
   return {
     get<Row>(statement: Statement<Row>, args: Arguments): Row | null {
@@ -76,23 +84,53 @@ function connection(database: Database): Connection {
         throw classified(error);
       }
     },
-    value: (text) => database.prepare<unknown, []>(text).values()[0]?.[0],
-    rows: (text) => database.prepare<Record<string, unknown>, []>(text).all(),
+    value: (text) => classifying(() => database.prepare<unknown, []>(text).values()[0]?.[0]),
+    rows: (text) => classifying(() => database.prepare<Record<string, unknown>, []>(text).all()),
     close() {
-      for (const statement of prepared) statement?.finalize();
+      for (const statement of [...prepared, ...lists.values()]) statement?.finalize();
       database.close();
     },
   };
 }
 
+/** The least recently used list makes room: a list's statement is large, and there are many lists. */
+function heldList(
+  database: Database,
+  lists: Map<string, PreparedStatement>,
+  text: string,
+): PreparedStatement {
+  const statement = lists.get(text) ?? database.prepare<unknown, Value[]>(text);
+  lists.delete(text);
+  lists.set(text, statement);
+  if (lists.size > HELD_LISTS) {
+    const [[oldest, dropped]] = lists as unknown as [[string, PreparedStatement]];
+    lists.delete(oldest);
+    dropped.finalize();
+  }
+  return statement;
+}
+
 function setPragma(database: Database, name: string, wanted: string | number): void {
-  database.run(`pragma ${name} = ${wanted}`);
+  patiently(() => database.run(`pragma ${name} = ${wanted}`));
   const [row] = database.query(`pragma ${name}`).values();
   if (row?.[0] !== wanted)
     throw new Error(`SQLite keeps ${name} at ${row?.[0]} where ${wanted} was asked for.`);
 }
 
-function opened<T>(work: () => T): T {
+/** The change to WAL does not always wait for others by itself. */
+function patiently(work: () => void): void {
+  for (const deadline = Date.now() + BUSY_TIMEOUT_MS; ; ) {
+    try {
+      work();
+      return;
+    } catch (error) {
+      if ((error as { code?: string }).code !== "SQLITE_BUSY" || Date.now() > deadline) throw error;
+      Bun.sleepSync(BUSY_RETRY_MS);
+    }
+  }
+}
+
+function classifying<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {

@@ -1,4 +1,5 @@
 import { type Dialect, type Migration, migrations } from "../migrations.ts";
+import { tryRollback } from "./batch.ts";
 import type { Connection } from "./connection.ts";
 
 const dialect: Dialect = {
@@ -12,10 +13,11 @@ const dialect: Dialect = {
 export function migrate(db: Connection, now: number, wanted: readonly Migration[] = migrations): string[] {
   db.exec("begin immediate");
   try {
+    if (tablesOf(db).length > 0 && !isPetstore(db)) throw new ForeignDatabase();
     db.exec(
       "create table if not exists migrations (number integer primary key, name text not null, applied_at integer not null) strict",
     );
-    const applied = Number(db.value("select coalesce(max(number), 0) from migrations"));
+    const applied = appliedIn(db);
     if (applied > wanted.length) throw new NewerDatabase(applied, wanted.length);
     const names = wanted.slice(applied).map((migration, index) => {
       for (const text of migration.statements(dialect)) db.exec(text);
@@ -27,7 +29,7 @@ export function migrate(db: Connection, now: number, wanted: readonly Migration[
     db.exec("commit");
     return names;
   } catch (error) {
-    db.exec("rollback");
+    tryRollback(db);
     throw error;
   }
 }
@@ -66,6 +68,47 @@ function plan(db: Connection): void {
     }
   }
   db.exec("analyze sqlite_schema");
+}
+
+/** Refuses a database that this program cannot look at: another's, a newer one, or one that is not up to date. */
+export function requireCurrent(db: Connection): void {
+  if (!isPetstore(db)) throw new ForeignDatabase();
+  const applied = appliedIn(db);
+  if (applied > migrations.length) throw new NewerDatabase(applied, migrations.length);
+  if (applied < migrations.length) throw new OlderDatabase(applied, migrations.length);
+}
+
+function appliedIn(db: Connection): number {
+  return Number(db.value("select coalesce(max(number), 0) from migrations"));
+}
+
+/** Whether our tables are in it. */
+function isPetstore(db: Connection): boolean {
+  return tablesOf(db).includes("migrations");
+}
+
+function tablesOf(db: Connection): unknown[] {
+  return db
+    .rows("select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'")
+    .map(({ name }) => name);
+}
+
+export class ForeignDatabase extends Error {
+  constructor() {
+    super(
+      "The database has tables of another program, and none of Petstore's. Name another file with DATABASE_URL.",
+    );
+    this.name = "ForeignDatabase";
+  }
+}
+
+export class OlderDatabase extends Error {
+  constructor(applied: number, known: number) {
+    super(
+      `The database has migration ${applied}, this program needs ${known}. Run 'petstore migrate' first.`,
+    );
+    this.name = "OlderDatabase";
+  }
 }
 
 export class NewerDatabase extends Error {

@@ -54,8 +54,9 @@ async function inTransaction<T>(db: Connection, work: () => Promise<T>): Promise
 function makePlace(path: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    closeSync(openSync(path, "a", 0o600));
+    // Only ever a new file: closing another descriptor of an open database would drop the process's locks on it.
+    closeSync(openSync(path, "wx", 0o600));
   } catch (error) {
-    throw new Unavailable(error);
+    if ((error as { code?: string }).code !== "EEXIST") throw new Unavailable(error);
   }
 }

@@ -1,27 +1,27 @@
-import type { Rules } from "../../core/context.ts";
+import { Unavailable } from "../../core/failure.ts";
 import type { Command, Performed } from "../../core/perform.ts";
 import type { Writes } from "../../core/ports.ts";
+import type { Rules } from "../../core/rules.ts";
 import { writes } from "../store.ts";
 import { commitTogether } from "./batch.ts";
 import { type Connection, connect } from "./connection.ts";
-import type { FromWriter, ToWriter, WriterStart } from "./writer.ts";
+import type { FromWriter, Job, ToWriter, WriterStart } from "./writer.ts";
 
 /** Writes in one commit at the most, so that the first of them does not wait for all the others. */
 const BATCH_WRITES = 256;
-/** After this many writes the log is copied into the database, once nothing waits ... */
-const CHECKPOINT_WHEN_IDLE = 1000;
-const IDLE_MS = 50;
-/** ... and after this many even while writes wait. */
-const CHECKPOINT_AT_LATEST = 20_000;
+/** Pages in the log (of 4 KiB) after which it is copied into the database once writes have paused for a moment ... */
+const COPY_AFTER_PAUSE = 1000;
+const PAUSE_MS = 50;
+/** ... as soon as no write waits ... */
+const COPY_WHEN_NONE_WAITS = 4000;
+/** ... and even while writes wait. */
+const COPY_AT_LATEST = 20_000;
 
-type Job = { readonly id: number; readonly command: Command };
 type Perform = (store: Writes, command: Command, rules: Rules) => Promise<Performed>;
+type Port = { postMessage(message: FromWriter): void };
 
 /** The writer's side of its thread: waits for its start, then hands every message to the loop. */
-export function runWriter(
-  port: { postMessage(message: FromWriter): void },
-  perform: Perform,
-): (message: ToWriter) => void {
+export function runWriter(port: Port, perform: Perform): (message: ToWriter) => void {
   let receive: ((message: ToWriter) => void) | undefined;
   return (message) => {
     if (!("start" in message)) return receive?.(message);
@@ -31,37 +31,40 @@ export function runWriter(
 }
 
 /** Takes what has come, commits it together, answers, and looks again. */
-function writerLoop(
-  { path, rules }: WriterStart,
-  port: { postMessage(message: FromWriter): void },
-  perform: Perform,
-): (message: ToWriter) => void {
+function writerLoop({ path, rules }: WriterStart, port: Port, perform: Perform): (message: ToWriter) => void {
   const db = connect(path, "write");
   const store = writes(db);
   let queue: Job[] = [];
   let forgetBefore: number | undefined;
-  let writesInLog = 0;
   let isRunning = false;
   let isClosing = false;
-  let idle: Timer | undefined;
+  let pause: Timer | undefined;
 
   const run = async () => {
     while (queue.length > 0 || forgetBefore !== undefined) {
       if (queue.length > 0) await commitWaiting();
       else await forgetSome();
-      if (writesInLog >= CHECKPOINT_AT_LATEST) checkpoint();
+      if (pagesInLog(db) >= (queue.length > 0 ? COPY_AT_LATEST : COPY_WHEN_NONE_WAITS))
+        copyLog(db, "passive");
       // What has arrived meanwhile is taken along.
       await nextTurn();
     }
     isRunning = false;
     if (isClosing) close();
-    else if (writesInLog >= CHECKPOINT_WHEN_IDLE) idle = setTimeout(checkpoint, IDLE_MS);
+    else if (pagesInLog(db) >= COPY_AFTER_PAUSE) pause = setTimeout(copyLog, PAUSE_MS, db, "passive");
   };
   const commitWaiting = async () => {
     const jobs = queue.splice(0, BATCH_WRITES);
-    const outcomes = await commitTogether(db, jobs, ({ command }) => perform(store, command, rules));
+    const outcomes = await commitTogether(db, jobs, ({ command, deadline }) => {
+      // Its caller has been told that it may not have been done: it must not be done so late.
+      if (Date.now() > deadline)
+        throw new Unavailable(
+          "It waited too long for its turn.",
+          "This write was not done: it waited too long.",
+        );
+      return perform(store, command, rules);
+    });
     port.postMessage({ outcomes: jobs.map(({ id }, index) => ({ id, outcome: outcomes[index] as never })) });
-    writesInLog += jobs.length;
   };
   const forgetSome = async () => {
     const [outcome] = await commitTogether(db, [forgetBefore as number], async (before) =>
@@ -69,10 +72,6 @@ function writerLoop(
     );
     // A sweep that failed is tried again with the next.
     if (!outcome || !("done" in outcome) || !outcome.done) forgetBefore = undefined;
-  };
-  const checkpoint = () => {
-    copyLog(db, "passive");
-    writesInLog = 0;
   };
   const close = () => {
     copyLog(db, "truncate");
@@ -84,11 +83,17 @@ function writerLoop(
     if ("jobs" in message) queue = queue.length === 0 ? [...message.jobs] : queue.concat(message.jobs);
     else if ("forgetBefore" in message) forgetBefore = message.forgetBefore;
     else isClosing = true;
-    clearTimeout(idle);
+    clearTimeout(pause);
     if (isRunning) return;
     isRunning = true;
     setImmediate(run);
   };
+}
+
+/** How far the log has grown since it was last copied whole. */
+function pagesInLog(db: Connection): number {
+  const [row] = db.rows("pragma wal_checkpoint(noop)");
+  return row ? Number(row.log) - Number(row.checkpointed) : 0;
 }
 
 /** A checkpoint: with `passive` nobody waits for it, with `truncate` the log file is empty afterwards. */

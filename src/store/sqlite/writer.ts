@@ -1,22 +1,36 @@
-import type { Rules } from "../../core/context.ts";
 import { Failure, Unavailable } from "../../core/failure.ts";
 import type { Command, Performed } from "../../core/perform.ts";
+import type { Rules } from "../../core/rules.ts";
 import { type Outcome, unwrap } from "./batch.ts";
-
-/** Writes that may wait for the disk; more are refused before they would wait too long. */
-export const QUEUED_WRITES = 10_000;
-/** A write that has no outcome after this long is answered with 503; it may still be done. */
-const WRITE_DEADLINE_MS = 8000;
-const RESTART_AFTER_MS = 500;
 
 export interface WriterStart {
   readonly path: string;
   readonly rules: Rules;
 }
 
+/** What a write may cost; each has its default. */
+export interface WriterBounds {
+  /** Writes that may wait for the disk; more are refused before they would wait too long. */
+  readonly queued: number;
+  /** A write without outcome after this long is answered 503; what was not begun by then is not begun. */
+  readonly deadlineMs: number;
+  /** A write that waits longer than this means that the writer is stalled, and the server not ready. */
+  readonly stalledMs: number;
+  readonly restartMs: number;
+}
+
+const BOUNDS: WriterBounds = { queued: 10_000, deadlineMs: 8000, stalledMs: 3000, restartMs: 500 };
+
+export interface Job {
+  readonly id: number;
+  readonly command: Command;
+  /** Milliseconds since 1970, by the machine's own clock. */
+  readonly deadline: number;
+}
+
 export type ToWriter =
   | { readonly start: WriterStart }
-  | { readonly jobs: readonly { readonly id: number; readonly command: Command }[] }
+  | { readonly jobs: readonly Job[] }
   | { readonly forgetBefore: number }
   | { readonly close: true };
 
@@ -29,13 +43,16 @@ export interface Writer {
   perform(command: Command): Promise<Performed>;
   /** Drops kept answers older than this. */
   forgetAnswers(keptBefore: number): void;
+  /** Whether writes are done, and in time. */
   isReady(): boolean;
   /** Resolves when all that was queued is on disk and the database is closed. */
   close(): Promise<void>;
 }
 
 interface Waiting {
-  readonly since: number;
+  readonly deadline: number;
+  /** Answered with 503 already; it still counts, because the thread still has it. */
+  isGivenUp: boolean;
   readonly resolve: (done: Performed) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -45,29 +62,31 @@ export async function startWriter(
   thread: URL,
   start: WriterStart,
   onFault: (error: unknown) => void,
+  bounds: WriterBounds = BOUNDS,
 ): Promise<Writer> {
-  const waiting = new Map<number, Waiting>();
-  let unsent: { id: number; command: Command }[] = [];
-  let lastId = 0;
-  let isReady = false;
-  let hasStarted = false;
-  let isClosing = false;
+  let state: "starting" | "ready" | "fallen" | "closing" | "closed" = "starting";
   let worker: Worker;
+  let restart: Timer | undefined;
+  let unsent: Job[] = [];
+  let lastId = 0;
+  const waiting = new Map<number, Waiting>();
   const started = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
+  const isFirst = () => lastId === 0 && state === "starting";
 
   const run = () => {
     worker = new Worker(thread.href);
-    worker.onmessage = ({ data }: MessageEvent<FromWriter>) => {
-      if ("outcomes" in data) for (const { id, outcome } of data.outcomes) settle(id, outcome);
-      else if ("isReady" in data) {
-        isReady = true;
-        hasStarted = true;
-        started.resolve();
-      } else closed.resolve();
-    };
-    worker.onerror = (event) => fallen(new Error(event.message));
+    worker.onmessage = ({ data }: MessageEvent<FromWriter>) => receive(data);
+    worker.onerror = (event) => fall(new Error(event.message));
     worker.postMessage({ start } satisfies ToWriter);
+  };
+  const receive = (message: FromWriter) => {
+    if ("outcomes" in message) for (const { id, outcome } of message.outcomes) settle(id, outcome);
+    else if ("isClosed" in message) end();
+    else {
+      if (state !== "closing") state = "ready";
+      started.resolve();
+    }
   };
   const settle = (id: number, outcome: Outcome<Performed>) => {
     const job = waiting.get(id);
@@ -78,51 +97,72 @@ export async function startWriter(
       job.reject(error);
     }
   };
-  const fallen = (error: Error) => {
-    isReady = false;
-    started.reject(error);
-    onFault(error);
+  const fall = (error: Error) => {
+    const wasFirst = isFirst();
     worker.terminate();
     for (const job of waiting.values()) job.reject(new Unavailable(error, unknownOutcome));
     waiting.clear();
-    if (isClosing) closed.resolve();
-    else if (hasStarted) setTimeout(run, RESTART_AFTER_MS);
+    unsent = [];
+    onFault(error);
+    if (state === "closing") return end();
+    state = "fallen";
+    if (wasFirst) started.reject(error);
+    else restart = setTimeout(run, bounds.restartMs);
+  };
+  const end = () => {
+    state = "closed";
+    clearInterval(overdue);
+    worker.terminate();
+    closed.resolve();
   };
   const send = () => {
-    const jobs = unsent;
+    if (unsent.length === 0) return;
+    worker.postMessage({ jobs: unsent } satisfies ToWriter);
     unsent = [];
-    worker.postMessage({ jobs } satisfies ToWriter);
   };
-  const overdue = setInterval(() => {
-    const limit = performance.now() - WRITE_DEADLINE_MS;
-    for (const [id, job] of waiting) {
-      if (job.since > limit) break;
-      waiting.delete(id);
-      job.reject(new Unavailable("The write has no outcome in time.", unknownOutcome));
-    }
-  }, 1000);
+  const overdue = setInterval(
+    () => {
+      const now = Date.now();
+      for (const job of waiting.values()) {
+        if (job.deadline > now) break;
+        if (!job.isGivenUp) job.reject(new Unavailable("The write has no outcome in time.", unknownOutcome));
+        job.isGivenUp = true;
+      }
+    },
+    Math.min(1000, bounds.deadlineMs / 4),
+  );
   overdue.unref();
+  const isStalled = () => {
+    const [oldest] = waiting.values();
+    return oldest !== undefined && Date.now() > oldest.deadline - bounds.deadlineMs + bounds.stalledMs;
+  };
 
   run();
   await started.promise;
   return {
     perform(command) {
-      if (!isReady || isClosing) return Promise.reject(new Unavailable("The writer is not running."));
-      if (waiting.size >= QUEUED_WRITES) return Promise.reject(tooMany());
+      if (state !== "ready") return Promise.reject(new Unavailable("The writer is not running."));
+      if (waiting.size >= bounds.queued) return Promise.reject(tooMany());
       const id = ++lastId;
+      const deadline = Date.now() + bounds.deadlineMs;
       // One message for all the writes of one turn of the event loop.
-      if (unsent.push({ id, command }) === 1) setImmediate(send);
-      return new Promise((resolve, reject) => waiting.set(id, { since: performance.now(), resolve, reject }));
+      if (unsent.push({ id, command, deadline }) === 1) setImmediate(send);
+      return new Promise((resolve, reject) =>
+        waiting.set(id, { deadline, isGivenUp: false, resolve, reject }),
+      );
     },
-    forgetAnswers: (forgetBefore) => worker.postMessage({ forgetBefore } satisfies ToWriter),
-    isReady: () => isReady,
+    forgetAnswers: (forgetBefore) => {
+      if (state === "ready") worker.postMessage({ forgetBefore } satisfies ToWriter);
+    },
+    isReady: () => state === "ready" && !isStalled(),
     async close() {
-      isClosing = true;
-      if (unsent.length > 0) send();
+      clearTimeout(restart);
+      if (state === "fallen") end();
+      if (state === "closed") return;
+      state = "closing";
+      send();
       worker.postMessage({ close: true } satisfies ToWriter);
       await closed.promise;
-      clearInterval(overdue);
-      worker.terminate();
     },
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { hashOf, isWellFormed, KEY_BYTES, keyFrom, redacted } from "../../src/core/keys.ts";
+import { hashOf, isWellFormed, KEY_BYTES, keyFrom, redacted } from "../../src/core/key-format.ts";
 
 const bytes = Uint8Array.from({ length: KEY_BYTES }, (_, index) => index * 7);
 const key = keyFrom(bytes);

@@ -1,0 +1,87 @@
+import type { AuditEntry, Ban } from "../contract/access-shapes.ts";
+import type { PetstoreApi } from "../contract/api.ts";
+import { goodConduct, levelAt } from "./bans.ts";
+import { clients } from "./clients.ts";
+import type { Operations } from "./context.ts";
+import { fail } from "./failure.ts";
+import { keys, knownKey } from "./keys.ts";
+import { cursorAfter, pageOf, readCursor } from "./pages.ts";
+import type { AuditRecord, NewBanRecord } from "./ports.ts";
+import { topClients, usageOf } from "./usage.ts";
+
+export const admin: Operations<PetstoreApi["admin"]> = {
+  clients,
+  keys,
+
+  bans: {
+    async list(cx, { limit, cursor }) {
+      const after = readCursor(cursor, "until", "number");
+      const records = await cx.store.bans({ descending: false, after, limit: limit + 1 }, cx.now);
+      return pageOf(records, limit, shownBan, (last) =>
+        cursorAfter("until", { key: last.until, id: last.id }),
+      );
+    },
+
+    async impose(cx, { keyId, body: { minutes, reason } }) {
+      const { id, clientId } = await knownKey(cx, keyId);
+      const until = cx.now + minutes * 60_000;
+      const ban: NewBanRecord = {
+        keyId: id,
+        clientId,
+        cause: "admin",
+        reason: reason ?? null,
+        level: 0,
+        since: cx.now,
+        until,
+      };
+      await cx.store.liftBan(id, cx.now);
+      await cx.store.addBan(ban);
+      cx.audit(`keys/${id}`);
+      cx.emit("key.banned", `keys/${id}`, bannedEvent(ban), clientId);
+      return { body: shownBan(ban) };
+    },
+
+    async lift(cx, { keyId }) {
+      const { id, clientId } = await knownKey(cx, keyId);
+      if (!(await cx.store.liftBan(id, cx.now))) fail("ban_not_found", `Key ${keyId} is not banned.`);
+      const conduct = (await cx.store.conduct(id)) ?? goodConduct;
+      const level = levelAt(conduct, cx.now);
+      await cx.store.keepConduct(id, { ...conduct, strikes: [], level, goodSince: cx.now });
+      cx.audit(`keys/${id}`);
+      cx.emit("key.unbanned", `keys/${id}`, { keyId: id, clientId }, clientId);
+      return { body: undefined };
+    },
+  },
+
+  async usage(cx, { clientId, from, to }) {
+    const { usage, records } = await usageOf(cx, { clientId, from, to });
+    return { body: { ...usage, topClients: await topClients(cx, records) } };
+  },
+
+  async audit(cx, { limit, cursor }) {
+    const after = readCursor(cursor, "-id", "number");
+    const records = await cx.store.audit({ descending: true, after, limit: limit + 1 });
+    return pageOf(records, limit, shownEntry, (last) => cursorAfter("-id", { key: last.id, id: last.id }));
+  },
+};
+
+export function bannedEvent({ keyId, clientId, cause, level, until }: NewBanRecord) {
+  return { keyId, clientId, cause, level, until: new Date(until).toISOString() };
+}
+
+export function shownBan({ keyId, clientId, cause, reason, level, since, until }: NewBanRecord): Ban {
+  return {
+    keyId,
+    clientId,
+    cause,
+    ...(reason !== null && { reason }),
+    level,
+    since: new Date(since).toISOString(),
+    until: new Date(until).toISOString(),
+  };
+}
+
+function shownEntry({ id, at, operation, keyId, subject, input }: AuditRecord): AuditEntry {
+  const by = keyId === null ? "command line" : `key ${keyId}`;
+  return { id, at: new Date(at).toISOString(), operation, by, subject, input };
+}

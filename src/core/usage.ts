@@ -1,0 +1,69 @@
+import type { Usage } from "../contract/access-shapes.ts";
+import type { Int64 } from "../contract/shapes.ts";
+import type { ReadContext } from "./context.ts";
+import { fail } from "./failure.ts";
+import type { UsageRecord } from "./ports.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Days in one answer at the most, and when nothing else is asked for. */
+const USAGE_DAYS = 92;
+const USAGE_DAYS_BY_DEFAULT = 30;
+const TOP_CLIENTS = 20;
+
+interface Asked {
+  readonly clientId?: Int64 | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** Requests a day, as series that a chart draws as they are. */
+export async function usageOf(
+  cx: ReadContext,
+  { clientId, from, to }: Asked,
+): Promise<{ usage: Usage; records: UsageRecord[] }> {
+  const toDay = to === undefined ? Math.floor(cx.now / DAY_MS) : dayOf(to);
+  const fromDay = from === undefined ? toDay - USAGE_DAYS_BY_DEFAULT + 1 : dayOf(from);
+  const length = toDay - fromDay + 1;
+  if (fromDay < 0) {
+    const message = "must not be before 1970";
+    fail("invalid_parameter", `The parameter from ${message}.`, [{ field: "from", message }]);
+  }
+  if (length < 1 || length > USAGE_DAYS) {
+    const message = `must be from 1 to ${USAGE_DAYS} days before or equal to \`to\`, is ${length} days`;
+    fail("invalid_parameter", `The parameter from ${message}.`, [{ field: "from", message }]);
+  }
+  const records = await cx.store.usage({ clientId, fromDay, toDay });
+  const days = Array.from({ length }, (_, index) =>
+    new Date((fromDay + index) * DAY_MS).toISOString().slice(0, 10),
+  );
+  const series = () => new Array<number>(length).fill(0);
+  const usage: Usage = { days, total: series(), byOperation: {}, byStatus: {} };
+  const add = (to: number[], { day, requests }: UsageRecord) => {
+    to[day - fromDay] = (to[day - fromDay] ?? 0) + requests;
+  };
+  for (const record of records) {
+    const status = `${record.statusClass}xx`;
+    usage.byOperation[record.operation] ??= series();
+    usage.byStatus[status] ??= series();
+    add(usage.total, record);
+    add(usage.byOperation[record.operation] as number[], record);
+    add(usage.byStatus[status] as number[], record);
+  }
+  return { usage, records };
+}
+
+/** The clients with the most requests among these. */
+export async function topClients(cx: ReadContext, records: readonly UsageRecord[]) {
+  const requests = new Map<number, number>();
+  for (const each of records) requests.set(each.clientId, (requests.get(each.clientId) ?? 0) + each.requests);
+  const top = [...requests].sort(([, a], [, b]) => b - a).slice(0, TOP_CLIENTS);
+  const clients: { clientId: number; name: string; requests: number }[] = [];
+  for (const [clientId, count] of top) {
+    clients.push({ clientId, name: (await cx.store.client(clientId))?.name ?? "removed", requests: count });
+  }
+  return clients;
+}
+
+function dayOf(date: string): number {
+  return Math.floor(Date.parse(`${date}T00:00:00Z`) / DAY_MS);
+}

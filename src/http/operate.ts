@@ -1,0 +1,111 @@
+import { createHash } from "node:crypto";
+import type { Caller, Result } from "../core/context.ts";
+import { KEY_BYTES } from "../core/key-format.ts";
+import { ANSWERS_KEPT_MS, type Command, type Performed, refuseReusedKey } from "../core/perform.ts";
+import type { Reads, Standing } from "../core/ports.ts";
+import type { Rules } from "../core/rules.ts";
+import type { Answer } from "./answer.ts";
+import { readBody } from "./body.ts";
+import type { Prepared } from "./endpoint.ts";
+import { idempotencyKey, ifMatchTags, noneMatchHits } from "./headers.ts";
+import { parseJson } from "./json.ts";
+
+/** The store as requests use it: reads at once, writes as commands. */
+export interface Store extends Reads {
+  perform(command: Command): Promise<Performed>;
+}
+
+export type PathRequest = Request & { readonly params?: Readonly<Record<string, string>> };
+
+/** A request that may call its operation. */
+export interface Call {
+  readonly request: PathRequest;
+  readonly pathname: string;
+  readonly search: string;
+  readonly now: number;
+  readonly endpoint: Prepared;
+  readonly caller: Caller;
+  readonly standing?: Standing | undefined;
+}
+
+/** Reads the parameters, asks, and answers; 304 if the caller has the record already. */
+export async function read(store: Store, rules: Rules, call: Call): Promise<Answer> {
+  const { request, endpoint, caller, search, now, standing } = call;
+  const input = endpoint.input.parameters(request.params ?? {}, search);
+  const result = await endpoint.operation({ caller, store, now, rules, standing }, input);
+  const { tag } = result;
+  if (tag !== undefined && noneMatchHits(request.headers.get("if-none-match"), tag)) {
+    return { status: 304, body: null, headers: { etag: `"${tag}"` } };
+  }
+  return success(call, result);
+}
+
+/** Reads body and parameters, and sends the write as a command; it is answered when it is on disk. */
+export async function write(store: Store, call: Call): Promise<Answer> {
+  const { request, endpoint, caller, search, now } = call;
+  const { route } = endpoint;
+  const bytes = route.body ? await readBody(request, route) : nothing;
+  const json = route.body ? parseJson(bytes) : undefined;
+  const input = endpoint.input.parameters(request.params ?? {}, search);
+  const key = idempotencyKey(request.headers.get("idempotency-key"));
+  if (route.body) {
+    try {
+      input.body = endpoint.input.body(json);
+    } catch (error) {
+      // Only a valid body was ever kept, so a known key means that this one differs: that comes first.
+      if (key && (await store.keptAnswer(caller.clientId, key, now - ANSWERS_KEPT_MS))) refuseReusedKey(key);
+      throw error;
+    }
+  }
+  const { clientId, keyId, role } = caller;
+  const performed = await store.perform({
+    operation: endpoint.id,
+    caller: { clientId, keyId, role },
+    input,
+    now,
+    random: route.access ? crypto.getRandomValues(new Uint8Array(KEY_BYTES)) : undefined,
+    ifMatch: ifMatchTags(request.headers.get("if-match")),
+    idempotency: key === undefined ? undefined : { key, fingerprint: fingerprint(call, bytes) },
+  });
+  return success(call, performed);
+}
+
+/** A template with each `{name}` filled in. */
+export function filled(template: string, values: Readonly<Record<string, unknown>>): string {
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])));
+}
+
+const nothing = new Uint8Array();
+
+function success({ pathname, search, endpoint }: Call, result: Performed): Answer {
+  const { route, successStatus } = endpoint;
+  const headers: Record<string, string> = {};
+  if (result.tag !== undefined) headers.etag = `"${result.tag}"`;
+  if (result.isReplay) headers["idempotency-replayed"] = "true";
+  if (route.location) headers.location = filled(route.location, result.body as Record<string, unknown>);
+  if (route.kind === "list") headers.link = pageLinks(pathname, search, result);
+  return {
+    status: successStatus,
+    headers,
+    body: result.body === undefined ? null : JSON.stringify(result.body),
+  };
+}
+
+/** Relative addresses, so that they hold behind any proxy. */
+function pageLinks(pathname: string, search: string, { next }: Result): string {
+  const query = new URLSearchParams(search);
+  query.delete("cursor");
+  const first = query.size > 0 ? `${pathname}?${query}` : pathname;
+  if (next === undefined) return `<${first}>; rel="first"`;
+  query.set("cursor", next);
+  return `<${pathname}?${query}>; rel="next", <${first}>; rel="first"`;
+}
+
+/** What makes two requests the same; an answer about keys is for the key that asked alone. */
+function fingerprint({ request, pathname, search, endpoint, caller }: Call, body: Uint8Array): string {
+  const asker = endpoint.route.access ? ` ${caller.keyId}` : "";
+  return createHash("sha256")
+    .update(`${request.method} ${pathname}${search}${asker}\n`)
+    .update(body)
+    .digest("base64url");
+}

@@ -1,0 +1,52 @@
+import { DAY_SECONDS, type LimitState, MINUTE_SECONDS, tighter } from "../core/windows.ts";
+import type { Answer } from "./answer.ts";
+
+/** The five headers that every API response carries: the tighter window's, and both in the IETF draft's form. */
+export function rateHeaders(state: LimitState, nowSeconds: number): Record<string, string> {
+  const { minute, day } = state;
+  const { limit, remaining, resetAt } = tighter(state);
+  return {
+    "x-ratelimit-limit": String(limit),
+    "x-ratelimit-remaining": String(remaining),
+    "x-ratelimit-reset": String(resetAt),
+    "ratelimit-policy": `"minute";q=${minute.limit};w=${MINUTE_SECONDS}, "day";q=${day.limit};w=${DAY_SECONDS}`,
+    ratelimit: `"minute";r=${minute.remaining};t=${minute.resetAt - nowSeconds}, "day";r=${day.remaining};t=${day.resetAt - nowSeconds}`,
+  };
+}
+
+/** 429: put together from pieces, because a refusal must cost less than an answer. */
+export function tooManyRequests(
+  { minute, day }: LimitState,
+  window: "minute" | "day",
+  nowSeconds: number,
+  advice = "Repeated requests before that lead to a ban",
+): Answer {
+  const isDay = window === "day";
+  const { limit } = isDay ? day : minute;
+  // With both spent the day may end first: then it is the minute that has to be waited for.
+  const resetAt =
+    isDay && minute.remaining === 0 ? Math.max(minute.resetAt, day.resetAt) : (isDay ? day : minute).resetAt;
+  const wait = Math.max(1, resetAt - nowSeconds);
+  const code = isDay ? "daily_quota_exceeded" : "rate_limit_exceeded";
+  const what = isDay ? "today (UTC)" : "this minute";
+  return {
+    status: 429,
+    code,
+    headers: isDay
+      ? { "retry-after": String(wait), "x-should-retry": "false" }
+      : { "retry-after": String(wait) },
+    body: `{"code":"${code}","message":"All ${limit} requests of ${what} are spent. Wait ${wait} s. ${advice}.","status":429}`,
+  };
+}
+
+/** 403 while a key is banned; asking meanwhile does not lengthen it. */
+export function banned(untilMilliseconds: number, now: number): Answer {
+  const wait = Math.max(1, Math.ceil((untilMilliseconds - now) / 1000));
+  const until = new Date(untilMilliseconds).toISOString();
+  return {
+    status: 403,
+    code: "key_banned",
+    headers: { "retry-after": String(wait), "x-should-retry": "false" },
+    body: `{"code":"key_banned","message":"This key is banned until ${until}. Send nothing for ${wait} s; GET /account/limits works meanwhile.","status":403}`,
+  };
+}

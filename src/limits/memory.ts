@@ -1,0 +1,223 @@
+import { type BanRules, type Conduct, goodConduct, judge } from "../core/bans.ts";
+import type { Quota } from "../core/plans.ts";
+import type {
+  Admission,
+  KnownKey,
+  LimitedKey,
+  Limits,
+  NewBanRecord,
+  NewEvent,
+  Standing,
+} from "../core/ports.ts";
+import {
+  count,
+  DAY_SECONDS,
+  type LimitState,
+  type Refusing,
+  roll,
+  stateOf,
+  type Windows,
+} from "../core/windows.ts";
+import { WindowTable } from "./table.ts";
+
+/** Clients whose windows are in memory; with more, those that are written down are forgotten. */
+const CLIENTS_IN_MEMORY = 2_000_000;
+/** Addresses counted one by one; beyond that the rest of the day's new ones share one bucket. */
+export const ADDRESSES_IN_MEMORY = 100_000;
+/** Questions about the limits that a key may ask in a minute. */
+const QUESTIONS: Quota = { perMinute: 60, perDay: 60 * 24 * 60 };
+const WARN_AT = 0.8;
+
+export interface MemoryOptions {
+  readonly bans: BanRules;
+  readonly anonymous: Quota;
+  /** A key has earned a ban: it is to be kept, durably. */
+  readonly onBan: (ban: NewBanRecord) => void;
+  readonly tell: (event: NewEvent) => void;
+  readonly clientsInMemory?: number;
+}
+
+export interface MemoryLimits extends Limits {
+  /** Takes over what the database knows of a key and its client, where memory knows nothing newer. */
+  introduce(known: KnownKey): void;
+  /** The database has the ban now. */
+  banIsKept(ban: NewBanRecord): void;
+  takeChanged(most: number): Changed;
+  /** What was taken is written down. */
+  areKept(changed: Pick<Changed, "conduct">): void;
+  /** What was taken could not be written down. */
+  giveBack(changed: Changed): void;
+  /**
+   * Forgets what is written down, if there is too much in memory; whether it did. It is read again when it is next needed.
+   * To be called when nothing is on its way to the database.
+   */
+  trim(): boolean;
+}
+
+export interface Changed {
+  readonly windows: readonly (Windows & { clientId: number })[];
+  readonly conduct: readonly { keyId: number; conduct: Conduct }[];
+}
+
+/** Limits in this process's memory: exact, because nothing else runs between the check and the count. */
+export function memoryLimits(options: MemoryOptions): MemoryLimits {
+  const { bans, anonymous, onBan, tell, clientsInMemory = CLIENTS_IN_MEMORY } = options;
+  const clients = new WindowTable<number>();
+  const questions = new WindowTable<number>();
+  const conducts = new Map<number, Conduct>();
+  const changedConducts = new Set<number>();
+  /** Taken to be written down, and not yet known to be. */
+  const conductsUnderWay = new Set<number>();
+  /** Bans that were earned and are not yet in the database. */
+  const freshBans = new Map<number, number>();
+  const addresses = addressLimits(anonymous);
+
+  const banOf = ({ keyId, bannedUntil }: LimitedKey, now: number): number | null => {
+    const until = Math.max(bannedUntil ?? 0, freshBans.get(keyId) ?? 0);
+    return until > now ? until : null;
+  };
+  const refused = (key: LimitedKey, refusing: Refusing, { minute, day }: LimitState, now: number) => {
+    const isDay = refusing === "day";
+    const window = { isDay, resetAt: (isDay ? day : minute).resetAt * 1000 };
+    const before = conducts.get(key.keyId) ?? goodConduct;
+    const { conduct, isStrike, bannedUntil } = judge(before, window, now, bans);
+    if (conduct === before) return;
+    conducts.set(key.keyId, conduct);
+    changedConducts.add(key.keyId);
+    if (bannedUntil !== undefined) {
+      freshBans.set(key.keyId, bannedUntil);
+      const { clientId, keyId } = key;
+      onBan({
+        keyId,
+        clientId,
+        cause: "strikes",
+        reason: null,
+        level: conduct.level,
+        since: now,
+        until: bannedUntil,
+      });
+    } else if (isStrike && conduct.strikes.length === Math.ceil(bans.strikes / 2))
+      tell(strikeWarning(key, conduct, bans));
+  };
+
+  return {
+    admit(key, now, isFree) {
+      const bannedUntil = banOf(key, now);
+      const seconds = Math.floor(now / 1000);
+      if (bannedUntil !== null) {
+        return {
+          state: clients.with(key.clientId, looked, key, seconds).state,
+          refusing: "ban",
+          bannedUntil,
+        };
+      }
+      const admission = clients.with(key.clientId, isFree ? looked : counted, key, seconds);
+      const { state, refusing } = admission;
+      if (refusing !== null) refused(key, refusing, state, now);
+      else if (!isFree && state.day.remaining === key.perDay - Math.ceil(key.perDay * WARN_AT))
+        tell(quotaWarning(key, state));
+      return admission;
+    },
+
+    admitAddress: addresses,
+
+    ask(key, now) {
+      const seconds = Math.floor(now / 1000);
+      const asked = questions.with(key.keyId, counted, QUESTIONS, seconds);
+      const waitSeconds = asked.refusing === null ? null : asked.state.minute.resetAt - seconds;
+      const { state } = clients.with(key.clientId, looked, key, seconds);
+      const standing: Standing = {
+        state,
+        conduct: conducts.get(key.keyId) ?? goodConduct,
+        bannedUntil: banOf(key, now),
+      };
+      return { standing, waitSeconds };
+    },
+
+    introduce({ id, clientId, windows, conduct }) {
+      if (!clients.has(clientId) && windows) clients.load(clientId, windows);
+      if (changedConducts.has(id) || conductsUnderWay.has(id)) return;
+      if (conduct) conducts.set(id, conduct);
+      else conducts.delete(id);
+    },
+
+    banIsKept({ keyId, until }) {
+      if (freshBans.get(keyId) === until) freshBans.delete(keyId);
+    },
+
+    takeChanged(most) {
+      const windows = clients.takeChanged(most).map(({ id, ...rest }) => ({ ...rest, clientId: id }));
+      const conduct = [...changedConducts]
+        .slice(0, most)
+        .map((keyId) => ({ keyId, conduct: conducts.get(keyId) ?? goodConduct }));
+      for (const { keyId } of conduct) {
+        changedConducts.delete(keyId);
+        conductsUnderWay.add(keyId);
+      }
+      return { windows, conduct };
+    },
+
+    giveBack({ windows, conduct }) {
+      clients.giveBack(windows.map(({ clientId }) => clientId));
+      for (const { keyId } of conduct) {
+        changedConducts.add(keyId);
+        conductsUnderWay.delete(keyId);
+      }
+    },
+
+    areKept({ conduct }) {
+      for (const { keyId } of conduct) conductsUnderWay.delete(keyId);
+    },
+
+    trim() {
+      if (questions.size > clientsInMemory) questions.clear();
+      if (clients.size <= clientsInMemory && conducts.size <= clientsInMemory) return false;
+      clients.dropUnchanged();
+      for (const keyId of conducts.keys()) if (!changedConducts.has(keyId)) conducts.delete(keyId);
+      return true;
+    },
+  };
+}
+
+/** Addresses have windows but no conduct: an address never strikes. */
+function addressLimits(quota: Quota): (address: string, now: number, isFree: boolean) => Admission {
+  const table = new WindowTable<string>();
+  let filledOn = 0;
+  return (address, now, isFree) => {
+    const seconds = Math.floor(now / 1000);
+    const day = Math.floor(seconds / DAY_SECONDS);
+    let id = address;
+    if (!table.has(address) && table.size >= ADDRESSES_IN_MEMORY) {
+      // Full: on a new day nobody's day is spent, so all can be forgotten; until then the rest share one bucket.
+      if (day > filledOn) table.clear();
+      else id = "the rest";
+    }
+    if (table.size < ADDRESSES_IN_MEMORY) filledOn = day;
+    return table.with(id, isFree ? looked : counted, quota, seconds);
+  };
+}
+
+interface Counted extends Admission {
+  readonly refusing: Refusing;
+}
+
+function counted(windows: Windows, quota: Quota, seconds: number): Counted {
+  const refusing = count(windows, quota, seconds);
+  return { state: stateOf(windows, quota, seconds), refusing, bannedUntil: null };
+}
+
+/** How it stands, counting nothing. */
+function looked(windows: Windows, quota: Quota, seconds: number): Counted {
+  roll(windows, seconds);
+  return { state: stateOf(windows, quota, seconds), refusing: null, bannedUntil: null };
+}
+
+function quotaWarning({ clientId, perDay }: LimitedKey, { day }: LimitState): NewEvent {
+  const data = { clientId, limit: perDay, used: perDay - day.remaining, resetAt: day.resetAt };
+  return { type: "quota.warning", subject: `clients/${clientId}`, clientId, data };
+}
+
+function strikeWarning({ keyId, clientId }: LimitedKey, conduct: Conduct, bans: BanRules): NewEvent {
+  const data = { keyId, clientId, strikes: conduct.strikes.length, threshold: bans.strikes };
+  return { type: "key.strike_warning", subject: `keys/${keyId}`, clientId, data };
+}

@@ -1,0 +1,118 @@
+import type { Windows } from "../core/windows.ts";
+
+const FIRST_SLOTS = 1024;
+
+/** Windows of many, in columns of numbers: a million of them cost no object each and nothing for the collector to visit. */
+export class WindowTable<Id> {
+  private slots = new Map<Id, number>();
+  private columns = columnsOf(FIRST_SLOTS);
+  private ids: Id[] = [];
+  private changed: Uint8Array = new Uint8Array(FIRST_SLOTS);
+  private changedSlots: number[] = [];
+  /** One object for all: a request's windows are copied here, counted, and copied back. */
+  private readonly scratch: Windows = { minuteOpenedAt: 0, minuteCount: 0, day: 0, dayCount: 0 };
+
+  get size(): number {
+    return this.ids.length;
+  }
+
+  has(id: Id): boolean {
+    return this.slots.has(id);
+  }
+
+  /** Does something with the windows of one; a new one starts with nothing counted. The arguments are passed on. */
+  with<A extends unknown[], T>(id: Id, work: (windows: Windows, ...args: A) => T, ...args: A): T {
+    const slot = this.slots.get(id) ?? this.add(id);
+    const { scratch, columns } = this;
+    scratch.minuteOpenedAt = columns.minuteOpenedAt[slot] as number;
+    scratch.minuteCount = columns.minuteCount[slot] as number;
+    scratch.day = columns.day[slot] as number;
+    scratch.dayCount = columns.dayCount[slot] as number;
+    const result = work(scratch, ...args);
+    columns.minuteOpenedAt[slot] = scratch.minuteOpenedAt;
+    columns.minuteCount[slot] = scratch.minuteCount;
+    columns.day[slot] = scratch.day;
+    columns.dayCount[slot] = scratch.dayCount;
+    if (this.changed[slot] === 0) {
+      this.changed[slot] = 1;
+      this.changedSlots.push(slot);
+    }
+    return result;
+  }
+
+  /** Takes over what was written down; it is not changed by that. */
+  load(id: Id, windows: Windows): void {
+    this.with(id, (own) => void Object.assign(own, windows));
+    const slot = this.changedSlots.at(-1);
+    if (slot !== undefined && this.ids[slot] === id) {
+      this.changedSlots.pop();
+      this.changed[slot] = 0;
+    }
+  }
+
+  /** Some of what has changed since it was last taken. */
+  takeChanged(most: number): (Windows & { id: Id })[] {
+    return this.changedSlots.splice(0, most).map((slot) => {
+      this.changed[slot] = 0;
+      return {
+        id: this.ids[slot] as Id,
+        minuteOpenedAt: this.columns.minuteOpenedAt[slot] as number,
+        minuteCount: this.columns.minuteCount[slot] as number,
+        day: this.columns.day[slot] as number,
+        dayCount: this.columns.dayCount[slot] as number,
+      };
+    });
+  }
+
+  /** What was taken could not be written down: it counts as changed again. */
+  giveBack(ids: readonly Id[]): void {
+    for (const id of ids) {
+      const slot = this.slots.get(id);
+      if (slot === undefined || this.changed[slot] === 1) continue;
+      this.changed[slot] = 1;
+      this.changedSlots.push(slot);
+    }
+  }
+
+  /** Forgets all but what has changed since it was last taken. */
+  dropUnchanged(): void {
+    const kept = this.takeChanged(this.size);
+    this.clear();
+    for (const { id, ...windows } of kept) this.with(id, (own) => void Object.assign(own, windows));
+  }
+
+  clear(): void {
+    this.slots = new Map();
+    this.columns = columnsOf(FIRST_SLOTS);
+    this.ids = [];
+    this.changed = new Uint8Array(FIRST_SLOTS);
+    this.changedSlots = [];
+  }
+
+  private add(id: Id): number {
+    const slot = this.ids.push(id) - 1;
+    if (slot >= this.changed.length) this.grow();
+    this.slots.set(id, slot);
+    return slot;
+  }
+
+  private grow(): void {
+    const length = this.changed.length * 2;
+    const { columns } = this;
+    this.columns = columnsOf(length);
+    for (const name of ["minuteOpenedAt", "minuteCount", "day", "dayCount"] as const)
+      this.columns[name].set(columns[name]);
+    const changed = new Uint8Array(length);
+    changed.set(this.changed);
+    this.changed = changed;
+  }
+}
+
+function columnsOf(length: number) {
+  return {
+    minuteOpenedAt: new Uint32Array(length),
+    minuteCount: new Uint32Array(length),
+    day: new Uint32Array(length),
+    dayCount: new Uint32Array(length),
+  };
+}

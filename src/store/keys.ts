@@ -1,0 +1,60 @@
+import type { KeyRecord, KnownKey, Reads, Writes } from "../core/ports.ts";
+import { type Db, fragment, sql } from "./statement.ts";
+
+const columns = fragment`k.id, k.client_id as "clientId", k.role, k.name, k.last_four as "lastFour",
+  k.created_at as "createdAt", k.last_used_at as "lastUsedAt", k.expires_at as "expiresAt", k.revoked_at as "revokedAt",
+  (select max(b.until) from bans b where b.key_id = k.id and b.lifted_at is null) as "bannedUntil"`;
+
+interface KnownRow extends Omit<KnownKey, "windows" | "conduct"> {
+  readonly day: number | null;
+  readonly dayCount: number;
+  readonly minuteOpenedAt: number;
+  readonly minuteCount: number;
+  readonly conduct: string | null;
+}
+
+const keyByHash = sql<KnownRow>`
+  select ${columns}, c.per_minute as "perMinute", c.per_day as "perDay", c.suspended_at as "clientSuspendedAt",
+    w.minute_opened_at as "minuteOpenedAt", w.minute_count as "minuteCount", w.day, w.day_count as "dayCount", x.conduct
+  from api_keys k join clients c on c.id = k.client_id
+    left join client_windows w on w.client_id = k.client_id
+    left join key_conduct x on x.key_id = k.id
+  where k.hash = :hash`.as(known);
+
+const keyById = sql<KeyRecord>`select ${columns} from api_keys k where k.id = :id`;
+const allKeys = sql<KeyRecord>`select ${columns} from api_keys k order by k.id`;
+const keysOfClient = sql<KeyRecord>`select ${columns} from api_keys k where k.client_id = :clientId order by k.id`;
+const insertKey = sql<{ id: number }>`
+  insert into api_keys (client_id, role, name, hash, last_four, expires_at, created_at)
+  values (:clientId, :role, :name, :hash, :lastFour, :expiresAt, :now) returning id`;
+const revokeKey = sql`update api_keys set revoked_at = :now where id = :id and revoked_at is null`;
+const expireKey = sql`update api_keys set expires_at = :at where id = :id`;
+const keepLastUsed = sql`update api_keys set last_used_at = :at where id = :keyId`;
+
+export function keyReads(db: Db): Pick<Reads, "keyByHash" | "key" | "keys"> {
+  return {
+    keyByHash: (hash) => db.get(keyByHash, { hash }),
+    key: (id) => db.get(keyById, { id }),
+    keys: (clientId) => (clientId === null ? db.all(allKeys, {}) : db.all(keysOfClient, { clientId })),
+  };
+}
+
+export function keyWrites(db: Db): Pick<Writes, "addKey" | "revokeKey" | "expireKey" | "keepLastUsed"> {
+  return {
+    addKey: async (key, now) => {
+      const added = (await db.get(insertKey, { ...key, now })) as { id: number };
+      return (await db.get(keyById, added)) as KeyRecord;
+    },
+    revokeKey: (id, now) => db.run(revokeKey, { id, now }),
+    expireKey: (id, at) => db.run(expireKey, { id, at }),
+    keepLastUsed: (keyId, at) => db.run(keepLastUsed, { keyId, at }),
+  };
+}
+
+function known({ day, dayCount, minuteOpenedAt, minuteCount, conduct, ...key }: KnownRow): KnownKey {
+  return {
+    ...key,
+    windows: day === null ? null : { day, dayCount, minuteOpenedAt, minuteCount },
+    conduct: conduct === null ? null : JSON.parse(conduct),
+  };
+}

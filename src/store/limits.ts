@@ -1,0 +1,95 @@
+import type { AuditRecord, BanRecord, Reads, UsageRecord, Writes } from "../core/ports.ts";
+import { type Conditions, listing, page } from "./page.ts";
+import { type Db, fragment, sql } from "./statement.ts";
+
+const banColumns = fragment`id, key_id as "keyId", client_id as "clientId", cause, reason, level, since, until`;
+const insertBan = sql`
+  insert into bans (key_id, client_id, cause, reason, level, since, until)
+  values (:keyId, :clientId, :cause, :reason, :level, :since, :until)`;
+const liftBan = sql<unknown>`
+  update bans set lifted_at = :now where key_id = :keyId and lifted_at is null and until > :now returning id`;
+
+const conductOf = sql<{ conduct: string }>`select conduct from key_conduct where key_id = :keyId`;
+const conductsOfClient = sql<{ conduct: string }>`
+  select x.conduct from key_conduct x join api_keys k on k.id = x.key_id where k.client_id = :clientId`;
+const banOfKey = sql<BanRecord>`
+  select ${banColumns} from bans where key_id = :keyId and lifted_at is null and until > :now order by until desc limit 1`;
+const keepConduct = sql`
+  insert into key_conduct (key_id, conduct) values (:keyId, :conduct)
+  on conflict (key_id) do update set conduct = excluded.conduct`;
+
+const keepWindows = sql`
+  insert into client_windows (client_id, minute_opened_at, minute_count, day, day_count)
+  values (:clientId, :minuteOpenedAt, :minuteCount, :day, :dayCount)
+  on conflict (client_id) do update set minute_opened_at = excluded.minute_opened_at,
+    minute_count = excluded.minute_count, day = excluded.day, day_count = excluded.day_count`;
+
+const addUsage = sql`
+  insert into usage (client_id, day, operation, status_class, requests)
+  values (:clientId, :day, :operation, :statusClass, :requests)
+  on conflict (client_id, day, operation, status_class) do update set requests = usage.requests + excluded.requests`;
+const usageColumns = fragment`client_id as "clientId", day, operation, status_class as "statusClass", requests`;
+const usageOfClient = sql<UsageRecord>`
+  select ${usageColumns} from usage where client_id = :clientId and day between :fromDay and :toDay`;
+const usageOfAll = sql<UsageRecord>`select ${usageColumns} from usage where day between :fromDay and :toDay`;
+const forgetUsage = sql`delete from usage where day < :beforeDay`;
+
+const auditColumns = fragment`id, at, key_id as "keyId", operation, subject, input`;
+const insertAudit = sql`
+  insert into audit (at, key_id, operation, subject, input) values (:at, :keyId, :operation, :subject, :input)`;
+
+export function limitReads(db: Db): Pick<Reads, "bans" | "ban" | "conduct" | "conducts" | "usage" | "audit"> {
+  return {
+    bans: (query, now) => {
+      const inForce = (where: Conditions) => void where.add("lifted_at is null").add("until > ?", now);
+      const { text, values } = page({
+        ...query,
+        columns: banColumns,
+        table: "bans",
+        key: "until",
+        branches: [inForce],
+      });
+      return db.all(listing<BanRecord>(text), values);
+    },
+    conduct: async (keyId) => {
+      const row = await db.get(conductOf, { keyId });
+      return row && JSON.parse(row.conduct);
+    },
+    conducts: async (clientId) =>
+      (await db.all(conductsOfClient, { clientId })).map(({ conduct }) => JSON.parse(conduct)),
+    ban: (keyId, now) => db.get(banOfKey, { keyId, now }),
+    usage: ({ clientId, ...days }) =>
+      clientId === undefined ? db.all(usageOfAll, days) : db.all(usageOfClient, { clientId, ...days }),
+    audit: (query) => {
+      const { text, values } = page({
+        ...query,
+        columns: auditColumns,
+        table: "audit",
+        key: "id",
+        branches: [() => {}],
+      });
+      return db.all(listing<AuditRecord>(text), values);
+    },
+  };
+}
+
+type LimitWrites = Pick<
+  Writes,
+  "addBan" | "liftBan" | "keepWindows" | "keepConduct" | "addUsage" | "forgetUsage" | "addAudit"
+>;
+
+export function limitWrites(db: Db): LimitWrites {
+  return {
+    addBan: (ban) => db.run(insertBan, { ...ban }),
+    liftBan: async (keyId, now) => (await db.all(liftBan, { keyId, now })).length > 0,
+    keepConduct: (keyId, conduct) => db.run(keepConduct, { keyId, conduct: JSON.stringify(conduct) }),
+    async keepWindows(rows) {
+      for (const row of rows) await db.run(keepWindows, { ...row });
+    },
+    async addUsage(rows) {
+      for (const row of rows) await db.run(addUsage, { ...row });
+    },
+    forgetUsage: (beforeDay) => db.run(forgetUsage, { beforeDay }),
+    addAudit: (entry) => db.run(insertAudit, { ...entry }),
+  };
+}

@@ -1,0 +1,85 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { aFolder, petstore, run } from "./command.ts";
+
+test("a first admin key that cannot be written is not made: one sentence, and the next start makes it", async () => {
+  using folder = aFolder();
+  mkdirSync(folder.file("data/admin.key"), { recursive: true });
+  const env = { DATABASE_URL: folder.database, PORT: "0" };
+  const { code, stderr } = await petstore(["serve"], { env });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^petstore: Cannot write the first admin key to \S+ \([^\n]+\)\. [^\n]+\n$/);
+  using database = new Database(folder.database, { readonly: true });
+  expect(database.query("select count(*) from api_keys").values()).toEqual([[0]]);
+});
+
+test("an address that is none is refused in one sentence", async () => {
+  using folder = aFolder();
+  const env = { DATABASE_URL: folder.database, PORT: "0", HOST: "nope.invalid" };
+  const { code, stderr } = await petstore(["serve"], { env });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^petstore: nope\.invalid is no address of this machine\.[^\n]+\n$/);
+});
+
+test.each(["doctor", "migrate", "serve", "keys list", "clients create --name Shop"])(
+  "petstore %s leaves another program's database alone",
+  async (command) => {
+    using folder = aFolder();
+    const file = folder.file("other.db");
+    using other = new Database(file, { create: true });
+    other.run("create table notes (text)");
+    const { code, stderr } = await petstore(command.split(" "), { env: { DATABASE_URL: file, PORT: "0" } });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^petstore: The database has tables of another program[^\n]+\n$/);
+    expect(other.query("select name from sqlite_schema").values()).toEqual([["notes"]]);
+  },
+);
+
+test.each(["doctor", "keys list", "clients list", "bans list"])(
+  "petstore %s looks only where there is a database, and makes none",
+  async (command) => {
+    using folder = aFolder();
+    writeFileSync(folder.file("empty.db"), "");
+    for (const name of ["missing.db", "empty.db"]) {
+      const { code, stderr } = await petstore(command.split(" "), {
+        env: { DATABASE_URL: folder.file(name) },
+      });
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^petstore: There is no database at [^\n]+\n$/);
+    }
+    expect(statSync(folder.file("empty.db")).size).toBe(0);
+  },
+);
+
+test("the doctor finds a file whose first page is broken, with exit code 3", async () => {
+  using folder = aFolder();
+  const env = { DATABASE_URL: folder.database };
+  await petstore(["demo"], { env });
+  const bytes = readFileSync(folder.database);
+  writeFileSync(folder.database, Buffer.concat([Buffer.alloc(100, 1), bytes.subarray(100)]));
+  const { code, stdout } = await petstore(["doctor", "--json"], { env });
+  expect(code).toBe(3);
+  expect(JSON.parse(stdout).findings[0].check).toBe("the file is whole");
+});
+
+test("a log that is read slowly loses no line and cuts none; one that nobody can take stops nothing", async () => {
+  using folder = aFolder();
+  const script = folder.file("chatter.ts");
+  const output = new URL("../../src/cli/output.ts", import.meta.url).pathname;
+  writeFileSync(
+    script,
+    `import { standardOutput } from ${JSON.stringify(output)};
+     const write = standardOutput();
+     for (let n = 0; n < 3000; n++) write(JSON.stringify({ n, text: "x".repeat(200) }) + "\\n");
+     await Bun.sleep(1500);`,
+  );
+  const slow = await run(["sh", "-c", `"${process.execPath}" "${script}" | (sleep 0.5; cat)`]);
+  const numbers = slow.stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line).n);
+  expect(numbers).toEqual(Array.from({ length: 3000 }, (_, n) => n));
+  const full = await run(["sh", "-c", `"${process.execPath}" "${script}" > /dev/full`]);
+  expect([full.code, full.stderr]).toEqual([0, ""]);
+});

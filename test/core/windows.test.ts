@@ -1,0 +1,374 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Quota } from "../../src/core/plans.ts";
+import { count, type LimitState, roll, stateOf, tighter, type Windows } from "../../src/core/windows.ts";
+import { rateHeaders, tooManyRequests } from "../../src/http/rates.ts";
+
+const NOON = at("2026-11-15T12:00:00Z");
+const FREE: Quota = { perMinute: 60, perDay: 1000 };
+
+/** Whole seconds since 1970. */
+function at(time: string): number {
+  return Date.parse(time) / 1000;
+}
+
+function unused(): Windows {
+  return { minuteOpenedAt: 0, minuteCount: 0, day: 0, dayCount: 0 };
+}
+
+/** As many requests at this second: how many were admitted, and what refused the last of the others. */
+function ask(windows: Windows, quota: Quota, seconds: number, times: number) {
+  let admitted = 0;
+  let refusedBy: "minute" | "day" | null = null;
+  for (let time = 0; time < times; time++) {
+    const refusing = count(windows, quota, seconds);
+    if (refusing === null) admitted += 1;
+    else refusedBy = refusing;
+  }
+  return { admitted, refusedBy };
+}
+
+describe("the minute", () => {
+  test("it opens at the second of the first request, not at the clock's minute", () => {
+    const windows = unused();
+    count(windows, FREE, NOON + 37);
+    expect(stateOf(windows, FREE, NOON + 37).minute).toEqual({
+      limit: 60,
+      remaining: 59,
+      resetAt: NOON + 97,
+    });
+  });
+
+  test("it holds for 60 seconds and not one longer", () => {
+    const windows = unused();
+    expect(ask(windows, FREE, NOON, 61)).toEqual({ admitted: 60, refusedBy: "minute" });
+    expect(ask(windows, FREE, NOON + 59, 1)).toEqual({ admitted: 0, refusedBy: "minute" });
+    expect(ask(windows, FREE, NOON + 60, 61)).toEqual({ admitted: 60, refusedBy: "minute" });
+    expect(stateOf(windows, FREE, NOON + 60).minute.resetAt).toBe(NOON + 120);
+  });
+
+  test("the next opens with the next request, however late that comes", () => {
+    const windows = unused();
+    count(windows, FREE, NOON);
+    count(windows, FREE, NOON + 1000);
+    expect(stateOf(windows, FREE, NOON + 1000).minute).toEqual({
+      limit: 60,
+      remaining: 59,
+      resetAt: NOON + 1060,
+    });
+  });
+
+  test("one not yet open has all of its requests and would last from now", () => {
+    const windows = unused();
+    roll(windows, NOON);
+    expect(stateOf(windows, FREE, NOON).minute).toEqual({ limit: 60, remaining: 60, resetAt: NOON + 60 });
+    count(windows, FREE, NOON);
+    roll(windows, NOON + 60);
+    expect(stateOf(windows, FREE, NOON + 60).minute).toEqual({
+      limit: 60,
+      remaining: 60,
+      resetAt: NOON + 120,
+    });
+  });
+
+  test("it goes on over midnight", () => {
+    const windows = unused();
+    const midnight = at("2026-11-16T00:00:00Z");
+    expect(ask(windows, FREE, midnight - 10, 60).admitted).toBe(60);
+    expect(ask(windows, FREE, midnight, 1)).toEqual({ admitted: 0, refusedBy: "minute" });
+    expect(ask(windows, FREE, midnight + 50, 1).admitted).toBe(1);
+  });
+});
+
+describe("the day", () => {
+  const fivePerDay: Quota = { perMinute: 1000, perDay: 5 };
+
+  test.each([
+    ["an ordinary midnight", "2026-11-15T23:59:59Z", "2026-11-16T00:00:00Z"],
+    ["the end of a year", "2026-12-31T23:59:59Z", "2027-01-01T00:00:00Z"],
+    ["28 February of a leap year", "2028-02-28T23:59:59Z", "2028-02-29T00:00:00Z"],
+    ["29 February", "2028-02-29T23:59:59Z", "2028-03-01T00:00:00Z"],
+    ["28 February of another year", "2027-02-28T23:59:59Z", "2027-03-01T00:00:00Z"],
+    ["the day when summer time begins in Europe", "2027-03-28T23:59:59Z", "2027-03-29T00:00:00Z"],
+    ["the day when it ends in America", "2026-11-01T23:59:59Z", "2026-11-02T00:00:00Z"],
+  ])("%s: spent until its last second, new in the next", (_, last, first) => {
+    const windows = unused();
+    expect(ask(windows, fivePerDay, at(last) - 86_399, 6)).toEqual({ admitted: 5, refusedBy: "day" });
+    expect(ask(windows, fivePerDay, at(last), 1)).toEqual({ admitted: 0, refusedBy: "day" });
+    expect(stateOf(windows, fivePerDay, at(last)).day.resetAt).toBe(at(first));
+    expect(ask(windows, fivePerDay, at(first), 6)).toEqual({ admitted: 5, refusedBy: "day" });
+    expect(stateOf(windows, fivePerDay, at(first)).day.resetAt).toBe(at(first) + 86_400);
+  });
+
+  test("a day without a request changes nothing for the one after it", () => {
+    const windows = unused();
+    ask(windows, fivePerDay, NOON, 5);
+    expect(ask(windows, fivePerDay, NOON + 2 * 86_400, 6).admitted).toBe(5);
+  });
+});
+
+describe("both together", () => {
+  test("a request that the minute refuses costs nothing of the day", () => {
+    const windows = unused();
+    ask(windows, { perMinute: 2, perDay: 10 }, NOON, 100);
+    expect(stateOf(windows, { perMinute: 2, perDay: 10 }, NOON).day.remaining).toBe(8);
+  });
+
+  test("a request that the day refuses costs nothing of the minute and opens none", () => {
+    const windows = unused();
+    const quota = { perMinute: 10, perDay: 2 };
+    ask(windows, quota, NOON, 2);
+    expect(ask(windows, quota, NOON + 60, 50)).toEqual({ admitted: 0, refusedBy: "day" });
+    expect(stateOf(windows, quota, NOON + 60).minute).toEqual({
+      limit: 10,
+      remaining: 10,
+      resetAt: NOON + 120,
+    });
+  });
+
+  test("with both spent it is the day that refuses", () => {
+    const windows = unused();
+    expect(ask(windows, { perMinute: 3, perDay: 3 }, NOON, 4)).toEqual({ admitted: 3, refusedBy: "day" });
+  });
+
+  test("a smaller plan leaves nothing, never less than nothing", () => {
+    const windows = unused();
+    ask(windows, { perMinute: 300, perDay: 10_000 }, NOON, 300);
+    expect(count(windows, FREE, NOON)).toBe("minute");
+    const { minute, day } = stateOf(windows, { perMinute: 60, perDay: 100 }, NOON);
+    expect([minute.remaining, day.remaining]).toEqual([0, 0]);
+    expect(count(windows, { perMinute: 301, perDay: 10_000 }, NOON)).toBeNull();
+  });
+
+  const minute = (remaining: number, resetAt: number) => ({ limit: 60, remaining, resetAt });
+  const day = (remaining: number, resetAt: number) => ({ limit: 1000, remaining, resetAt });
+  test.each([
+    ["the minute has fewer left", minute(3, 100), day(4, 900), "minute"],
+    ["the day has fewer left", minute(5, 100), day(4, 900), "day"],
+    ["as many left, the day resets later", minute(4, 100), day(4, 900), "day"],
+    ["as many left, the minute resets later", minute(4, 930), day(4, 900), "minute"],
+    ["both spent shortly before midnight", minute(0, 930), day(0, 900), "minute"],
+  ] as const)("the tighter one when %s", (_, ofMinute, ofDay, tight) => {
+    const state: LimitState = { minute: ofMinute, day: ofDay };
+    expect(tighter(state)).toBe(state[tight]);
+  });
+});
+
+describe("a clock that is set back", () => {
+  test.each([
+    ["a second", 1],
+    ["a minute", 60],
+    ["an hour", 3600],
+    ["a day", 86_400],
+    ["a week", 7 * 86_400],
+  ])("by %s gives at most one more minute and never another day", (_, seconds) => {
+    const windows = unused();
+    const quota = { perMinute: 10, perDay: 25 };
+    expect(ask(windows, quota, NOON, 100).admitted).toBe(10);
+    let extra = 0;
+    // The clock runs on from where it was put, until it is where it had been.
+    const steps = Math.min(seconds, 59);
+    for (let second = 0; second <= steps; second++) {
+      extra += ask(windows, quota, NOON - seconds + second, 100).admitted;
+    }
+    expect(extra).toBe(10);
+    expect(ask(windows, quota, NOON - seconds + 60 + 60, 100).admitted).toBe(5);
+    expect(ask(windows, quota, NOON + 300, 100)).toEqual({ admitted: 0, refusedBy: "day" });
+  });
+
+  test("by less than the window's age changes nothing", () => {
+    const windows = unused();
+    expect(ask(windows, FREE, NOON, 60).admitted).toBe(60);
+    expect(count(windows, FREE, NOON + 30)).toBe("minute");
+    expect(count(windows, FREE, NOON + 29)).toBe("minute");
+    expect(stateOf(windows, FREE, NOON + 29).minute.resetAt).toBe(NOON + 60);
+  });
+
+  test("to yesterday leaves today's quota spent until today is over", () => {
+    const windows = unused();
+    const quota = { perMinute: 100, perDay: 5 };
+    const midnight = at("2026-11-16T00:00:00Z");
+    ask(windows, quota, midnight + 1, 5);
+    expect(ask(windows, quota, midnight - 1, 1)).toEqual({ admitted: 0, refusedBy: "day" });
+    expect(stateOf(windows, quota, midnight - 1).day.resetAt).toBe(midnight + 86_400);
+    expect(ask(windows, quota, midnight + 86_399, 1)).toEqual({ admitted: 0, refusedBy: "day" });
+    expect(ask(windows, quota, midnight + 86_400, 1).admitted).toBe(1);
+  });
+
+  test("no set-back in a row of requests gives more than one minute's worth extra", () => {
+    const steps = fc.array(fc.nat(40), { minLength: 1, maxLength: 60 });
+    fc.assert(
+      fc.property(steps, steps, fc.integer({ min: 1, max: 200_000 }), (before, after, back) => {
+        const quota = { perMinute: 3, perDay: 1_000_000 };
+        const windows = unused();
+        let now = NOON;
+        for (const step of before) {
+          now += step;
+          count(windows, quota, now);
+        }
+        const straight = { ...windows };
+        let admitted = 0;
+        let admittedStraight = 0;
+        let straightNow = now;
+        now -= back;
+        for (const step of after) {
+          now += step;
+          straightNow += step;
+          if (count(windows, quota, now) === null) admitted += 1;
+          if (count(straight, quota, straightNow) === null) admittedStraight += 1;
+        }
+        expect(admitted).toBeLessThanOrEqual(admittedStraight + quota.perMinute);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe("against a naive model", () => {
+  /** Every admitted second is kept, and each question is answered by walking through all of them. */
+  function model({ perMinute, perDay }: Quota) {
+    const admitted: number[] = [];
+    const utcDay = (seconds: number) => new Date(seconds * 1000).toISOString().slice(0, 10);
+    const minuteAt = (now: number) => {
+      let opened: number | null = null;
+      let inside = 0;
+      for (const second of admitted) {
+        if (opened === null || second >= opened + 60) {
+          opened = second;
+          inside = 0;
+        }
+        inside += 1;
+      }
+      return opened === null || now >= opened + 60
+        ? { used: 0, resetAt: now + 60 }
+        : { used: inside, resetAt: opened + 60 };
+    };
+    const usedOn = (day: string) => admitted.filter((second) => utcDay(second) === day).length;
+    return {
+      count(now: number) {
+        if (usedOn(utcDay(now)) >= perDay) return "day";
+        if (minuteAt(now).used >= perMinute) return "minute";
+        admitted.push(now);
+        return null;
+      },
+      state(now: number): LimitState {
+        const { used, resetAt } = minuteAt(now);
+        const nextDay = Date.parse(`${utcDay(now)}T00:00:00Z`) / 1000 + 86_400;
+        return {
+          minute: { limit: perMinute, remaining: perMinute - used, resetAt },
+          day: { limit: perDay, remaining: perDay - usedOn(utcDay(now)), resetAt: nextDay },
+        };
+      },
+    };
+  }
+
+  const steps = fc.array(
+    fc.oneof(
+      { weight: 6, arbitrary: fc.nat(3) },
+      { weight: 3, arbitrary: fc.nat(70) },
+      { weight: 1, arbitrary: fc.nat(100_000) },
+    ),
+    { minLength: 1, maxLength: 150 },
+  );
+  const quotas = fc.record({
+    perMinute: fc.integer({ min: 1, max: 8 }),
+    perDay: fc.integer({ min: 1, max: 30 }),
+  });
+
+  test("every answer, what is left and when it resets are the same at any times", () => {
+    fc.assert(
+      fc.property(quotas, steps, fc.nat(86_400), (quota, times, start) => {
+        const windows = unused();
+        const naive = model(quota);
+        let now = at("2028-02-28T00:00:00Z") + start;
+        for (const step of times) {
+          now += step;
+          expect(count(windows, quota, now)).toBe(naive.count(now));
+          expect(stateOf(windows, quota, now)).toEqual(naive.state(now));
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("no window ever lets one request more through than its limit", () => {
+    fc.assert(
+      fc.property(quotas, steps, (quota, times) => {
+        const windows = unused();
+        const perWindow = new Map<string, number>();
+        let now = NOON;
+        for (const step of times) {
+          now += step;
+          if (count(windows, quota, now) !== null) continue;
+          const { minute, day } = stateOf(windows, quota, now);
+          for (const name of [`minute ${minute.resetAt}`, `day ${day.resetAt}`])
+            perWindow.set(name, (perWindow.get(name) ?? 0) + 1);
+        }
+        for (const [name, requests] of perWindow)
+          expect(requests).toBeLessThanOrEqual(name.startsWith("minute") ? quota.perMinute : quota.perDay);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe("Retry-After", () => {
+  const whole = (milliseconds: number) => Math.floor(milliseconds / 1000);
+
+  /** A minute of one request, opened at this millisecond, and a second request at the other. */
+  function refusedAt(opened: number, asked: number, quota: Quota = { perMinute: 1, perDay: 1000 }) {
+    const windows = unused();
+    count(windows, quota, whole(opened));
+    const refusing = count(windows, quota, whole(asked)) as "minute" | "day";
+    const state = stateOf(windows, quota, whole(asked));
+    const headers = {
+      ...rateHeaders(state, whole(asked)),
+      ...tooManyRequests(state, refusing, whole(asked)).headers,
+    };
+    const wait = Number(headers["retry-after"]);
+    return { windows, quota, wait, reset: Number(headers["x-ratelimit-reset"]) };
+  }
+
+  const opened = NOON * 1000;
+  test.each([
+    [0, 0, 60],
+    [0, 999, 60],
+    [0, 1000, 59],
+    [999, 999, 60],
+    [999, 1000, 59],
+    [999, 58_999, 2],
+    [0, 59_000, 1],
+    [999, 59_999, 1],
+  ])("opened at %d ms and asked at %d ms it is %d s", (first, second, seconds) => {
+    const { wait, reset } = refusedAt(opened + first, opened + second);
+    expect(wait).toBe(seconds);
+    expect(reset).toBe(NOON + 60);
+  });
+
+  test("it is Reset minus the current second, at least 1, and true to the millisecond", () => {
+    fc.assert(
+      fc.property(fc.nat(86_399_999), fc.nat(59_000), fc.boolean(), (openedAfterMidnight, later, isDaily) => {
+        const quota = isDaily ? { perMinute: 5, perDay: 1 } : { perMinute: 1, perDay: 1000 };
+        const midnight = at("2026-11-15T00:00:00Z") * 1000;
+        const first = midnight + openedAfterMidnight;
+        const asked = Math.min(first + later, isDaily ? midnight + 86_399_999 : Number.MAX_VALUE);
+        const { windows, wait, reset } = refusedAt(first, asked, quota);
+        expect(wait).toBe(reset - whole(asked));
+        expect(wait).toBeGreaterThanOrEqual(1);
+        expect(count(windows, quota, whole(asked + wait * 1000))).toBeNull();
+      }),
+    );
+  });
+
+  test("with both windows spent shortly before midnight it is long enough for both", () => {
+    const quota = { perMinute: 2, perDay: 2 };
+    const windows = unused();
+    const now = at("2026-11-15T23:59:30Z");
+    ask(windows, quota, now, 2);
+    const refusing = count(windows, quota, now) as "day";
+    const state = stateOf(windows, quota, now);
+    const wait = Number(tooManyRequests(state, refusing, now).headers?.["retry-after"]);
+    expect(wait).toBe(Number(rateHeaders(state, now)["x-ratelimit-reset"]) - now);
+    expect(count(windows, quota, now + wait)).toBeNull();
+  });
+});

@@ -1,0 +1,174 @@
+import { afterAll, beforeEach, expect, test } from "bun:test";
+import type { Role } from "../../src/contract/route.ts";
+import { Failure } from "../../src/core/failure.ts";
+import { hashOf, KEY_BYTES, keyFrom } from "../../src/core/key-format.ts";
+import type { KnownKey } from "../../src/core/ports.ts";
+import { type Callers, callers } from "../../src/http/caller.ts";
+import { openStore } from "../../src/store/sqlite/store.ts";
+import { aFolder } from "../cli/command.ts";
+
+const NOW = Date.parse("2026-11-15T12:00:00Z");
+const folder = aFolder();
+const store = openStore(folder.database, NOW);
+afterAll(() => {
+  store.close();
+  folder[Symbol.dispose]();
+});
+
+let lookUps: string[];
+let introduced: KnownKey[];
+let used: [keyId: number, at: number][];
+let known: Callers;
+
+beforeEach(() => {
+  lookUps = [];
+  introduced = [];
+  used = [];
+  known = callers({
+    store: {
+      keyByHash: (hash) => {
+        lookUps.push(hash);
+        return store.reads.keyByHash(hash);
+      },
+    },
+    introduce: (key) => void introduced.push(key),
+    keyWasUsed: (keyId, at) => void used.push([keyId, at]),
+  });
+});
+
+/** A key of a new client, as it is sent, and its id. */
+async function aKey({ role = "staff", expiresAt = null as number | null } = {}) {
+  const key = keyFrom(crypto.getRandomValues(new Uint8Array(KEY_BYTES)));
+  const { id, clientId } = await store.transact(async (writes) => {
+    const client = await writes.addClient({ name: "Shop", plan: "pro", perMinute: 300, perDay: 10_000 }, NOW);
+    const wanted = { clientId: client.id, role: role as Role, name: null, expiresAt };
+    return writes.addKey({ ...wanted, hash: hashOf(key), lastFour: key.slice(-4) }, NOW);
+  });
+  return { key, id, clientId };
+}
+
+function asked(headers: Record<string, string>, url = "http://petstore/pets"): Request {
+  return new Request(url, { headers });
+}
+
+/** The code that a request is refused with, or "let in". */
+async function outcome(request: Request, now = NOW): Promise<string> {
+  const caller = await known.identify(request, now);
+  return caller instanceof Failure ? caller.code : "let in";
+}
+
+test("a key is looked up once, by its hash, and the limiter is told what is known of it", async () => {
+  const { key, id, clientId } = await aKey();
+  for (let each = 0; each < 5; each++) {
+    const caller = await known.identify(asked({ "x-api-key": key }), NOW + each);
+    expect(caller).toMatchObject({ keyId: id, clientId, role: "staff", perMinute: 300, perDay: 10_000 });
+  }
+  expect(lookUps).toEqual([hashOf(key)]);
+  expect(introduced.map((each) => each.id)).toEqual([id]);
+});
+
+const mistakes: readonly [what: string, change: (key: string) => string][] = [
+  ["another last character", (key) => key.slice(0, -1) + (key.endsWith("0") ? "1" : "0")],
+  [
+    "two characters changed about",
+    (key) => key.slice(0, 20) + key.charAt(21) + key.charAt(20) + key.slice(22),
+  ],
+  ["a character too few", (key) => key.slice(0, -1)],
+  ["a character too many", (key) => `${key}0`],
+  ["another prefix", (key) => key.replace("ps_live_", "ps_test_")],
+  ["lower case", (key) => key.toLowerCase()],
+  ["quotes around it", (key) => `"${key}"`],
+  ["nothing but text", () => "secret"],
+];
+
+for (const [what, change] of mistakes) {
+  test(`a key with ${what} is refused without a look-up`, async () => {
+    // The two that are changed about must differ for it to be a mistake.
+    let { key } = await aKey();
+    while (change(key) === key) ({ key } = await aKey());
+    for (const headers of [{ "x-api-key": change(key) }, { authorization: `Bearer ${change(key)}` }])
+      expect(await outcome(asked(headers))).toBe("invalid_api_key");
+    expect(lookUps).toEqual([]);
+  });
+}
+
+test("no key, a key in the URL, two keys and another scheme are refused without a look-up", async () => {
+  const [{ key }, other] = [await aKey(), await aKey()];
+  const requests: [Request, string][] = [
+    [asked({}), "missing_api_key"],
+    [asked({ "x-api-key": key }, `http://petstore/pets?key=${key}`), "invalid_api_key"],
+    [asked({ "x-api-key": key, authorization: `Bearer ${other.key}` }), "invalid_api_key"],
+    [asked({ "x-api-key": `${key}, ${key}` }), "invalid_api_key"],
+    [asked({ authorization: `Basic ${key}` }), "invalid_api_key"],
+  ];
+  for (const [request, code] of requests) expect(await outcome(request)).toBe(code);
+  expect(lookUps).toEqual([]);
+  expect(introduced).toEqual([]);
+});
+
+test("an unknown key costs one look-up each time, and nobody is introduced", async () => {
+  const key = keyFrom(new Uint8Array(KEY_BYTES).fill(7));
+  for (let each = 0; each < 2; each++)
+    expect(await outcome(asked({ "x-api-key": key }))).toBe("invalid_api_key");
+  expect(lookUps).toHaveLength(2);
+  expect(introduced).toEqual([]);
+});
+
+test("a change of access is seen once everything is forgotten, and not before", async () => {
+  const { key, id } = await aKey();
+  const request = asked({ "x-api-key": key });
+  expect(await outcome(request)).toBe("let in");
+  await store.transact(async (writes) => writes.revokeKey(id, NOW));
+  expect(await outcome(request)).toBe("let in");
+  known.forget();
+  expect(await outcome(request)).toBe("revoked_api_key");
+  expect(lookUps).toHaveLength(2);
+});
+
+test("what was read before everything was forgotten is not remembered after it", async () => {
+  const { key, id } = await aKey();
+  const started = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  let isFirst = true;
+  const slow = callers({
+    store: {
+      keyByHash: async (hash) => {
+        const found = await store.reads.keyByHash(hash);
+        if (isFirst) {
+          isFirst = false;
+          started.resolve();
+          await released.promise;
+        }
+        return found;
+      },
+    },
+    introduce: () => {},
+    keyWasUsed: () => {},
+  });
+  const underWay = slow.identify(asked({ "x-api-key": key }), NOW);
+  await started.promise;
+  await store.transact(async (writes) => writes.revokeKey(id, NOW));
+  slow.forget();
+  released.resolve();
+  await underWay;
+  const next = await slow.identify(asked({ "x-api-key": key }), NOW);
+  expect(next).toMatchObject({ code: "revoked_api_key" });
+});
+
+test("a remembered key ends with the millisecond of its expiry", async () => {
+  const { key } = await aKey({ expiresAt: NOW + 1000 });
+  const request = asked({ "x-api-key": key });
+  expect(await outcome(request, NOW + 999)).toBe("let in");
+  expect(await outcome(request, NOW + 1000)).toBe("expired_api_key");
+});
+
+test("the last use of a key is noted once a minute", async () => {
+  const { key, id } = await aKey();
+  for (const after of [0, 1, 59_999, 60_000, 60_001, 119_999, 120_000])
+    await known.identify(asked({ "x-api-key": key }), NOW + after);
+  expect(used).toEqual([
+    [id, NOW],
+    [id, NOW + 60_000],
+    [id, NOW + 120_000],
+  ]);
+});

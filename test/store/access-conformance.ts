@@ -1,0 +1,250 @@
+// What every engine owes the core about clients, keys, bans and counts; a part of the one suite.
+import { expect, test } from "bun:test";
+import { goodConduct } from "../../src/core/bans.ts";
+import type { NewBanRecord, UsageRecord, Writes } from "../../src/core/ports.ts";
+import type { OpenedStore } from "./conformance.ts";
+
+const NOW = Date.parse("2026-11-15T12:00:00Z");
+const MINUTE_MS = 60_000;
+const firstPage = { descending: false, limit: 1000 };
+
+/** The cases about who may ask how much. */
+export function accessCases(named: (name: string) => string, opened: () => OpenedStore): void {
+  let made = 0;
+  const addClient = (name = `client ${++made}`) =>
+    opened().transact(async (s) =>
+      s.addClient({ name, plan: "pro", perMinute: 300, perDay: 10_000 } as const, NOW),
+    );
+  const addKey = async (clientId: number) => {
+    const hash = String(++made).padStart(64, "0");
+    const key = { clientId, role: "staff", name: "till 1", hash, lastFour: "abcd", expiresAt: null } as const;
+    return { ...(await opened().transact(async (s) => s.addKey(key, NOW))), hash };
+  };
+  const run = (work: (store: Writes) => unknown) =>
+    opened().transact(async (s) => {
+      await work(s);
+    });
+
+  test(named("a client is found by its id and by its name with its plan, until it is removed"), async () => {
+    const { reads } = opened();
+    const client = await addClient();
+    expect(client).toEqual({
+      id: client.id,
+      name: client.name,
+      plan: "pro",
+      perMinute: 300,
+      perDay: 10_000,
+      createdAt: NOW,
+      suspendedAt: null,
+    });
+    expect(await reads.client(client.id)).toEqual(client);
+    expect(await reads.clientNamed(client.name, "pro")).toEqual(client);
+    expect(await reads.clientNamed(client.name, "free")).toBeNull();
+    const changed = { ...client, name: "Shop 2", plan: "free", perMinute: 60, suspendedAt: NOW } as const;
+    await run((s) => s.changeClient(changed));
+    expect(await reads.client(client.id)).toEqual(changed);
+    const key = await addKey(client.id);
+    await run((s) => s.removeClient(client.id, NOW + 5));
+    expect(await reads.client(client.id)).toBeNull();
+    expect(await reads.clientNamed("Shop 2", "free")).toBeNull();
+    expect((await reads.clients(firstPage)).map(({ id }) => id)).not.toContain(client.id);
+    expect(await reads.keyByHash(key.hash)).toMatchObject({ revokedAt: NOW + 5 });
+  });
+
+  test(named("clients are listed by id, a page after another"), async () => {
+    const { reads } = opened();
+    for (let each = 0; each < 5; each++) await addClient();
+    const all = await reads.clients(firstPage);
+    const ids = all.map(({ id }) => id);
+    expect(ids).toEqual([...ids].sort((a, b) => a - b));
+    const walked: number[] = [];
+    for (let after: { key: number; id: number } | undefined; walked.length < 1000; ) {
+      const page = await reads.clients({ descending: false, limit: 2, after });
+      walked.push(...page.map(({ id }) => id));
+      const last = page.at(-1);
+      if (!last) break;
+      after = { key: last.id, id: last.id };
+    }
+    expect(walked).toEqual(ids);
+  });
+
+  test(named("a client has open orders while one of its own is not complete"), async () => {
+    const [busy, idle] = [await addClient(), await addClient()];
+    await run((s) => s.addDraft({ clientId: busy.id, quantity: null, shipDate: null }, NOW));
+    expect([
+      await opened().reads.hasOpenOrders(busy.id),
+      await opened().reads.hasOpenOrders(idle.id),
+    ]).toEqual([true, false]);
+  });
+
+  test(named("a key is found by its hash alone, with what the limiter must know of it"), async () => {
+    const { reads } = opened();
+    const client = await addClient();
+    const { hash, ...key } = await addKey(client.id);
+    const known = {
+      ...key,
+      perMinute: 300,
+      perDay: 10_000,
+      clientSuspendedAt: null,
+      windows: null,
+      conduct: null,
+    };
+    expect(await reads.keyByHash(hash)).toEqual(known);
+    expect(await reads.keyByHash("f".repeat(64))).toBeNull();
+    expect(await reads.key(key.id)).toEqual(key);
+    expect(await reads.key(key.id + 1000)).toBeNull();
+    expect(await reads.keys(client.id)).toEqual([key]);
+    expect(await reads.keys(null)).toContainEqual(key);
+    const windows = { minuteOpenedAt: 100, minuteCount: 2, day: 3, dayCount: 4 };
+    const conduct = { ...goodConduct, strikes: [NOW, NOW + 1], level: 2 };
+    await run(async (s) => {
+      await s.keepWindows([{ clientId: client.id, ...windows }]);
+      await s.keepConduct(key.id, conduct);
+      await s.keepLastUsed(key.id, NOW + 7);
+      await s.expireKey(key.id, NOW + 9);
+      await s.changeClient({ ...client, perMinute: 1, suspendedAt: NOW });
+    });
+    expect(await reads.keyByHash(hash)).toEqual({
+      ...known,
+      perMinute: 1,
+      clientSuspendedAt: NOW,
+      windows,
+      conduct,
+      lastUsedAt: NOW + 7,
+      expiresAt: NOW + 9,
+    });
+    expect(await reads.conduct(key.id)).toEqual(conduct);
+  });
+
+  test(named("a key's hash is its own, and its first revocation is the one that stays"), async () => {
+    const { reads, transact } = opened();
+    const { id: clientId } = await addClient();
+    const { id, hash } = await addKey(clientId);
+    await run((s) => s.revokeKey(id, NOW + 1));
+    await run((s) => s.revokeKey(id, NOW + 2));
+    expect(await reads.keyByHash(hash)).toMatchObject({ id, revokedAt: NOW + 1 });
+    await run((s) => s.revokeKey(999_999, NOW));
+    const again = { clientId, role: "staff", name: null, hash, lastFour: "abcd", expiresAt: null } as const;
+    const twice = transact(async (s) => s.addKey(again, NOW));
+    expect(await twice.catch((error: unknown) => error)).toBeInstanceOf(Error);
+  });
+
+  test(named("windows and conduct that are kept again take the place of what was kept"), async () => {
+    const client = await addClient();
+    const { id, hash } = await addKey(client.id);
+    for (const count of [1, 2]) {
+      const windows = { minuteOpenedAt: count, minuteCount: count, day: count, dayCount: count };
+      await run((s) => s.keepWindows([{ clientId: client.id, ...windows }]));
+      await run((s) => s.keepConduct(id, { ...goodConduct, level: count }));
+      expect(await opened().reads.keyByHash(hash)).toMatchObject({ windows, conduct: { level: count } });
+    }
+    expect(await opened().reads.conduct(id + 1000)).toBeNull();
+    const { id: revoked } = await addKey(client.id);
+    await run((s) => s.keepConduct(revoked, { ...goodConduct, level: 7 }));
+    await run((s) => s.revokeKey(revoked, NOW));
+    const levels = (await opened().reads.conducts(client.id)).map(({ level }) => level);
+    expect(levels.sort()).toEqual([2, 7]);
+    expect(await opened().reads.conducts(client.id + 1000)).toEqual([]);
+  });
+
+  test(named("a ban is listed while it is in force, and a key has the longest of its bans"), async () => {
+    const { reads } = opened();
+    const { id: clientId } = await addClient();
+    const key = await addKey(clientId);
+    const ban = (minutes: number): NewBanRecord => ({
+      keyId: key.id,
+      clientId,
+      cause: "admin",
+      reason: minutes === 5 ? null : "Leaked",
+      level: 0,
+      since: NOW,
+      until: NOW + minutes * MINUTE_MS,
+    });
+    const listed = async (now: number) =>
+      (await reads.bans(firstPage, now))
+        .filter(({ keyId }) => keyId === key.id)
+        .map(({ id: _id, ...rest }) => rest)
+        .sort((a, b) => a.until - b.until);
+    await run((s) => s.addBan(ban(10)));
+    await run((s) => s.addBan(ban(5)));
+    expect(await reads.key(key.id)).toMatchObject({ bannedUntil: NOW + 10 * MINUTE_MS });
+    expect(await reads.keyByHash(key.hash)).toMatchObject({ bannedUntil: NOW + 10 * MINUTE_MS });
+    expect(await listed(NOW)).toEqual([ban(5), ban(10)]);
+    expect(await reads.ban(key.id, NOW)).toMatchObject(ban(10));
+    expect(await reads.ban(key.id, NOW + 10 * MINUTE_MS)).toBeNull();
+    expect(await listed(NOW + 5 * MINUTE_MS)).toEqual([ban(10)]);
+    expect(await listed(NOW + 10 * MINUTE_MS)).toEqual([]);
+    expect(await opened().transact(async (s) => s.liftBan(key.id, NOW + 11 * MINUTE_MS))).toBe(false);
+    expect(await opened().transact(async (s) => s.liftBan(key.id, NOW))).toBe(true);
+    expect(await opened().transact(async (s) => s.liftBan(key.id, NOW))).toBe(false);
+    expect(await listed(NOW)).toEqual([]);
+    expect(await reads.ban(key.id, NOW)).toBeNull();
+    expect(await reads.key(key.id)).toMatchObject({ bannedUntil: null });
+  });
+
+  test(named("usage adds up by client, day, operation and status, and is forgotten by day"), async () => {
+    const { reads } = opened();
+    const [{ id: clientId }, { id: other }] = [await addClient(), await addClient()];
+    const row = (day: number, requests: number, more: Partial<UsageRecord> = {}): UsageRecord => ({
+      clientId,
+      day,
+      operation: "pets.list",
+      statusClass: 2,
+      requests,
+      ...more,
+    });
+    await run((s) => s.addUsage([row(10, 1), row(11, 2), row(11, 1, { statusClass: 4 })]));
+    await run((s) =>
+      s.addUsage([row(11, 5), row(12, 1, { operation: "pets.get" }), row(11, 9, { clientId: other })]),
+    );
+    const asked = async (fromDay: number, toDay: number, client?: number) =>
+      (await reads.usage({ clientId: client, fromDay, toDay })).sort(
+        (a, b) => a.clientId - b.clientId || a.day - b.day || a.statusClass - b.statusClass,
+      );
+    expect(await asked(11, 11, clientId)).toEqual([row(11, 7), row(11, 1, { statusClass: 4 })]);
+    expect(await asked(11, 11)).toEqual([
+      row(11, 7),
+      row(11, 1, { statusClass: 4 }),
+      row(11, 9, { clientId: other }),
+    ]);
+    expect(await asked(10, 12, clientId)).toHaveLength(4);
+    await run((s) => s.forgetUsage(12));
+    expect(await asked(10, 12)).toEqual([row(12, 1, { operation: "pets.get" })]);
+  });
+
+  test(named("the audit trail is read from its newest entry on, a page after another"), async () => {
+    const entry = (at: number) => ({
+      at,
+      keyId: at % 2 === 0 ? null : 7,
+      operation: "admin.clients.create",
+      subject: "clients/2",
+      input: "{}",
+    });
+    for (let at = 1; at <= 5; at++) await run((s) => s.addAudit(entry(at)));
+    const { reads } = opened();
+    const newest = await reads.audit({ descending: true, limit: 2 });
+    expect(newest.map(({ id: _id, ...rest }) => rest)).toEqual([entry(5), entry(4)]);
+    const { id } = newest[1] as { id: number };
+    const older = await reads.audit({ descending: true, limit: 2, after: { key: id, id } });
+    expect(older.map(({ at }) => at)).toEqual([3, 2]);
+  });
+
+  test(
+    named("the revision of access rises by one each time, and is undone with its transaction"),
+    async () => {
+      const { reads, otherReads, transact } = opened();
+      const before = await reads.accessRevision();
+      await run((s) => s.raiseAccessRevision());
+      expect([await reads.accessRevision(), await otherReads.accessRevision()]).toEqual([
+        before + 1,
+        before + 1,
+      ]);
+      const doomed = transact(async (s) => {
+        await s.raiseAccessRevision();
+        throw new RangeError("no such luck");
+      });
+      expect(await doomed.catch((error: unknown) => error)).toBeInstanceOf(RangeError);
+      expect(await reads.accessRevision()).toBe(before + 1);
+    },
+  );
+}

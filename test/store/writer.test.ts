@@ -1,0 +1,133 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { readConfig } from "../../src/config.ts";
+import type { Command } from "../../src/core/perform.ts";
+import { rulesOf } from "../../src/core/rules.ts";
+import { openStore } from "../../src/store/sqlite/store.ts";
+import { startWriter, type Writer, type WriterBounds } from "../../src/store/sqlite/writer.ts";
+import { aFolder } from "../cli/command.ts";
+
+const rules = rulesOf(readConfig({}));
+const quick: WriterBounds = { queued: 50, deadlineMs: 400, stalledMs: 100, restartMs: 100 };
+const thread = new URL("../../src/writer.ts", import.meta.url);
+const fallible = new URL("./fallible-writer.ts", import.meta.url);
+const staff = { clientId: 1, keyId: 1, role: "staff" } as const;
+
+function category(name: string): Command {
+  return { operation: "categories.create", caller: staff, input: { body: { name } }, now: 1 };
+}
+
+async function within(milliseconds: number, isSo: () => boolean): Promise<void> {
+  for (const end = Date.now() + milliseconds; !isSo(); await Bun.sleep(10)) {
+    if (Date.now() > end) throw new Error("It did not come to be in time.");
+  }
+}
+
+function outcome(writer: Writer, command: Command): Promise<string> {
+  return writer.perform(command).then(
+    () => "done",
+    (error) => error.code,
+  );
+}
+
+test("a write that waits too long is answered 503, is never done, and the server is not ready meanwhile", async () => {
+  using folder = aFolder();
+  openStore(folder.database, 1).close();
+  const writer = await startWriter(thread, { path: folder.database, rules }, () => {}, quick);
+  using other = new Database(folder.database);
+  other.run("begin immediate");
+  const first = outcome(writer, category("held up in its transaction"));
+  await Bun.sleep(20);
+  const second = outcome(writer, category("never begun"));
+  await within(2000, () => !writer.isReady());
+  expect([await first, await second]).toEqual(["unavailable", "unavailable"]);
+  other.run("rollback");
+  await within(6000, () => writer.isReady());
+  expect(await outcome(writer, category("after"))).toBe("done");
+  await writer.close();
+  const names = other.query("select name from categories order by id").values().flat();
+  expect(names).not.toContain("never begun");
+  expect(names).toContain("after");
+});
+
+test("more writes than may wait are refused at once, also while those that were given up still wait", async () => {
+  using folder = aFolder();
+  openStore(folder.database, 1).close();
+  const writer = await startWriter(thread, { path: folder.database, rules }, () => {}, quick);
+  using other = new Database(folder.database);
+  other.run("begin immediate");
+  const waiting = Array.from({ length: quick.queued }, (_, n) => outcome(writer, category(`${n}`)));
+  expect(await outcome(writer, category("one too many"))).toBe("overloaded");
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set(["unavailable"]));
+  expect(await outcome(writer, category("still one too many"))).toBe("overloaded");
+  other.run("rollback");
+  await writer.close();
+});
+
+test("a writer that falls is started again, as often as it falls, and what waited is told that its outcome is unknown", async () => {
+  using folder = aFolder();
+  openStore(folder.database, 1).close();
+  const faults: unknown[] = [];
+  const writer = await startWriter(
+    fallible,
+    { path: folder.database, rules },
+    (error) => void faults.push(error),
+    quick,
+  );
+  for (let time = 1; time <= 3; time++) {
+    expect(await outcome(writer, { ...category("x"), operation: "fall" })).toBe("unavailable");
+    expect(writer.isReady()).toBe(false);
+    expect(await outcome(writer, category("meanwhile"))).toBe("unavailable");
+    await within(3000, () => writer.isReady());
+    expect(faults.length).toBe(time);
+    expect(await outcome(writer, category(`after fall ${time}`))).toBe("done");
+  }
+  await writer.close();
+});
+
+test("a writer that has just fallen can be closed", async () => {
+  using folder = aFolder();
+  openStore(folder.database, 1).close();
+  const writer = await startWriter(fallible, { path: folder.database, rules }, () => {}, quick);
+  await outcome(writer, { ...category("x"), operation: "fall" });
+  await writer.close();
+  expect(await outcome(writer, category("too late"))).toBe("unavailable");
+});
+
+test("a writer whose database cannot be opened says so and does not start", async () => {
+  using folder = aFolder();
+  const start = startWriter(
+    thread,
+    { path: join(folder.path, "nowhere/petstore.db"), rules },
+    () => {},
+    quick,
+  );
+  expect(
+    await start.then(
+      () => "started",
+      () => "refused",
+    ),
+  ).toBe("refused");
+});
+
+test("the log stays small however large the writes are, and however steadily they come", async () => {
+  using folder = aFolder();
+  const store = openStore(folder.database, 1);
+  await store.transact(
+    async (writes) => void (await writes.addCategory({ name: "Dogs", description: null }, 1)),
+  );
+  store.close();
+  const writer = await startWriter(thread, { path: folder.database, rules }, () => {});
+  const body = Array.from({ length: 1000 }, (_, n) => ({
+    name: `Pet ${n}`,
+    categoryId: 1,
+    status: "available",
+  }));
+  for (let n = 0; n < 25; n++) {
+    await writer.perform({ operation: "pets.createMany", caller: staff, input: { body }, now: 1 });
+    expect(statSync(`${folder.database}-wal`).size).toBeLessThan(100 * 1024 * 1024);
+  }
+  await writer.close();
+});
