@@ -11,6 +11,7 @@ const steps: readonly [string, readonly string[]][] = [
   ],
 ];
 
+await needed("curl");
 await needed("strace");
 await needed("chromium");
 await needed("sqlite3");
