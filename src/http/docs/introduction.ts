@@ -56,6 +56,11 @@ const conventions: readonly (readonly [id: string, title: string, text: string])
     "Single records have an `ETag`. Send it as `If-None-Match` to read only what changed (304 otherwise), and as `If-Match` to write only if nobody else wrote in between (`precondition_failed` otherwise).",
   ],
   [
+    "limits",
+    "Limits",
+    "A client has so many requests a minute and a UTC day by its plan, shared by all its keys. Every answer says how they stand: `X-RateLimit-Remaining`, `X-RateLimit-Reset`, and both windows in `RateLimit`. After a 429 wait for `Retry-After`; requests before that lead to a ban (`key_banned`). `GET /account/limits` shows it all and costs nothing, and `Prefer: simulate=rate_limit` rehearses it.",
+  ],
+  [
     "values",
     "Values",
     "Ids are int64: keep all their digits. Times are RFC 3339 with an offset. An absent value is left out; in a merge patch `null` clears it. Unknown fields and parameters are refused, never ignored.",
