@@ -61,9 +61,8 @@ export async function start(config: Config, { clock, log }: Surroundings): Promi
     limits,
     usage,
     keep: async (part) => void (await perform("behind.keep", part)),
-    onWritten: () => {
-      if (limits.trim()) callers.forget();
-    },
+    fold: async () => ((await perform("behind.fold", {})).body as { isDone: boolean }).isDone,
+    onTrim: () => callers.forget(),
     onFault: (error) =>
       log.warn("Counts could not be written down; they are kept for the next time.", {
         cause: String(error),
@@ -83,6 +82,13 @@ export async function start(config: Config, { clock, log }: Surroundings): Promi
       if (!isStopping) setTimeout(keepBan, TRY_AGAIN_MS, ban).unref();
     }
   };
+
+  // What the last run left in tallies: requests are counted from rows on.
+  await behind.fold().catch((error) =>
+    log.warn("Counts of the last run could not be brought into rows; they are tried again.", {
+      cause: String(error),
+    }),
+  );
 
   const isReady = async () => {
     try {

@@ -1,28 +1,57 @@
 import { bannedEvent } from "./admin.ts";
 import type { Conduct } from "./bans.ts";
 import type { WriteContext } from "./context.ts";
-import type { NewBanRecord, NewEvent, UsageRecord } from "./ports.ts";
-import type { Windows } from "./windows.ts";
+import type { NewBanRecord, NewEvent, Writes } from "./ports.ts";
+import {
+  isEmpty,
+  LAST_USED_COLUMNS,
+  rowsOf,
+  sortedParts,
+  type Tally,
+  USAGE_COLUMNS,
+  usageOfRow,
+  WINDOW_COLUMNS,
+  windowsOfRow,
+} from "./tally.ts";
+
+/** Tallies that are sorted together: what twenty seconds leave behind, at two a second. */
+const SORTED_TOGETHER = 40;
+
+/** So few parts are written at once; with more, each has its turn among the other writes. */
+const PARTS_AT_ONCE = 3;
 
 /** What requests leave behind and nobody waits for. */
 export interface Behind {
-  readonly windows: readonly (Windows & { readonly clientId: number })[];
+  readonly tally: Tally;
   readonly conduct: readonly { readonly keyId: number; readonly conduct: Conduct }[];
-  readonly usage: readonly UsageRecord[];
-  readonly lastUsed: readonly { readonly keyId: number; readonly at: number }[];
   readonly events: readonly NewEvent[];
 }
 
 /** Operations that no endpoint has: the server's own. */
 export const internal = {
   /** Writes down what was counted. Bans are never among it: a ban that was lifted stays lifted. */
-  "behind.keep": async (cx: WriteContext, { windows, conduct, usage, lastUsed, events }: Behind) => {
-    await cx.store.keepWindows(windows);
-    await cx.store.addUsage(usage);
+  "behind.keep": async (cx: WriteContext, { tally, conduct, events }: Behind) => {
+    if (!isEmpty(tally)) await cx.store.addTally(tally, false);
     for (const each of conduct) await cx.store.keepConduct(each.keyId, each.conduct);
-    for (const { keyId, at } of lastUsed) await cx.store.keepLastUsed(keyId, at);
     if (events.length > 0) await cx.store.emit(events, cx.now);
     return { body: undefined };
+  },
+
+  /**
+   * One step of bringing tallies into rows, and whether more is left: first they are sorted into parts, then each part is
+   * written. What is done of it at any time is whole, so it can stop anywhere.
+   */
+  "behind.fold": async ({ store }: WriteContext) => {
+    const [part] = await store.takeTallies(true, 1);
+    if (part) {
+      await writeRows(store, part);
+      return { body: { isDone: false } };
+    }
+    const taken = await store.takeTallies(false, SORTED_TOGETHER);
+    const parts = sortedParts(taken);
+    const isSmall = parts.length <= PARTS_AT_ONCE;
+    for (const each of parts) await (isSmall ? writeRows(store, each) : store.addTally(each, true));
+    return { body: { isDone: isSmall && taken.length < SORTED_TOGETHER } };
   },
 
   /** A ban that a key earned, at once. */
@@ -38,3 +67,10 @@ export const internal = {
     return { body: undefined };
   },
 };
+
+async function writeRows(store: Writes, { windows, usage, operations, lastUsed }: Tally): Promise<void> {
+  await store.keepWindows(Array.from(rowsOf(windows, WINDOW_COLUMNS), windowsOfRow));
+  await store.addUsage(Array.from(rowsOf(usage, USAGE_COLUMNS), (row) => usageOfRow(row, operations)));
+  for (const [keyId, at] of rowsOf(lastUsed, LAST_USED_COLUMNS))
+    await store.keepLastUsed(keyId as number, at as number);
+}

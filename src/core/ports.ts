@@ -33,6 +33,7 @@ import type {
   UsageQuery,
   UsageRecord,
 } from "./records.ts";
+import type { Tally } from "./tally.ts";
 import type { Windows } from "./windows.ts";
 
 export type * from "./records.ts";
@@ -64,6 +65,7 @@ export interface Reads {
   clientNamed(name: string, plan: Plan): Awaitable<ClientRecord | null>;
   hasOpenOrders(clientId: number): Awaitable<boolean>;
   bans(query: PageQuery, now: number): Awaitable<BanRecord[]>;
+  /** One record or more for each client, day, operation and class of status: they add up. */
   usage(query: UsageQuery): Awaitable<UsageRecord[]>;
   audit(query: PageQuery): Awaitable<AuditRecord[]>;
   /** Rises with every change of clients, keys and bans. */
@@ -125,6 +127,9 @@ export interface Writes extends Reads {
   addBan(ban: NewBanRecord): Awaitable<void>;
   /** Whether there was a ban in force. */
   liftBan(keyId: number, now: number): Awaitable<boolean>;
+  addTally(tally: Tally, isSorted: boolean): Awaitable<void>;
+  /** Takes the oldest tallies out, oldest first. */
+  takeTallies(isSorted: boolean, most: number): Awaitable<Tally[]>;
   keepWindows(rows: readonly (Windows & { readonly clientId: number })[]): Awaitable<void>;
   keepConduct(keyId: number, conduct: Conduct): Awaitable<void>;
   addUsage(rows: readonly UsageRecord[]): Awaitable<void>;

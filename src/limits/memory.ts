@@ -42,20 +42,22 @@ export interface MemoryLimits extends Limits {
   introduce(known: KnownKey): void;
   /** The database has the ban now. */
   banIsKept(ban: NewBanRecord): void;
-  takeChanged(most: number): Changed;
+  /** What has changed since it was last taken; it is to be written down before more is taken. */
+  takeChanged(mostConducts: number): Changed;
   /** What was taken is written down. */
   areKept(changed: Pick<Changed, "conduct">): void;
-  /** What was taken could not be written down. */
-  giveBack(changed: Changed): void;
+  /** Whether there is more in memory than there should be. */
+  isCrowded(): boolean;
   /**
-   * Forgets what is written down, if there is too much in memory; whether it did. It is read again when it is next needed.
-   * To be called when nothing is on its way to the database.
+   * Forgets what is written down; it is read again when it is next needed. To be called when nothing is on its way to
+   * the database.
    */
-  trim(): boolean;
+  trim(): void;
 }
 
 export interface Changed {
-  readonly windows: readonly (Windows & { clientId: number })[];
+  /** As in a tally. */
+  readonly windows: Float64Array;
   readonly conduct: readonly { keyId: number; conduct: Conduct }[];
 }
 
@@ -123,6 +125,7 @@ export function memoryLimits(options: MemoryOptions): MemoryLimits {
 
     ask(key, now) {
       const seconds = Math.floor(now / 1000);
+      if (questions.size > clientsInMemory) questions.clear();
       const asked = questions.with(key.keyId, counted, QUESTIONS, seconds);
       const waitSeconds = asked.refusing === null ? null : asked.state.minute.resetAt - seconds;
       const { state } = clients.with(key.clientId, looked, key, seconds);
@@ -145,10 +148,10 @@ export function memoryLimits(options: MemoryOptions): MemoryLimits {
       if (freshBans.get(keyId) === until) freshBans.delete(keyId);
     },
 
-    takeChanged(most) {
-      const windows = clients.takeChanged(most).map(({ id, ...rest }) => ({ ...rest, clientId: id }));
+    takeChanged(mostConducts) {
+      const windows = clients.takeChanged();
       const conduct = [...changedConducts]
-        .slice(0, most)
+        .slice(0, mostConducts)
         .map((keyId) => ({ keyId, conduct: conducts.get(keyId) ?? goodConduct }));
       for (const { keyId } of conduct) {
         changedConducts.delete(keyId);
@@ -157,24 +160,15 @@ export function memoryLimits(options: MemoryOptions): MemoryLimits {
       return { windows, conduct };
     },
 
-    giveBack({ windows, conduct }) {
-      clients.giveBack(windows.map(({ clientId }) => clientId));
-      for (const { keyId } of conduct) {
-        changedConducts.add(keyId);
-        conductsUnderWay.delete(keyId);
-      }
-    },
-
     areKept({ conduct }) {
       for (const { keyId } of conduct) conductsUnderWay.delete(keyId);
     },
 
+    isCrowded: () => Math.max(clients.size, conducts.size) > clientsInMemory,
+
     trim() {
-      if (questions.size > clientsInMemory) questions.clear();
-      if (clients.size <= clientsInMemory && conducts.size <= clientsInMemory) return false;
       clients.dropUnchanged();
       for (const keyId of conducts.keys()) if (!changedConducts.has(keyId)) conducts.delete(keyId);
-      return true;
     },
   };
 }

@@ -1,3 +1,4 @@
+import { rowsOf, WINDOW_COLUMNS, windowsOfRow } from "../core/tally.ts";
 import type { Windows } from "../core/windows.ts";
 
 const FIRST_SLOTS = 1024;
@@ -50,35 +51,32 @@ export class WindowTable<Id> {
     }
   }
 
-  /** Some of what has changed since it was last taken. */
-  takeChanged(most: number): (Windows & { id: Id })[] {
-    return this.changedSlots.splice(0, most).map((slot) => {
+  /** What has changed since it was last taken, as a tally's rows. */
+  takeChanged(this: WindowTable<number>): Float64Array {
+    const slots = this.changedSlots;
+    this.changedSlots = [];
+    const rows = new Float64Array(slots.length * WINDOW_COLUMNS);
+    const { minuteOpenedAt, minuteCount, day, dayCount } = this.columns;
+    let at = 0;
+    for (const slot of slots) {
       this.changed[slot] = 0;
-      return {
-        id: this.ids[slot] as Id,
-        minuteOpenedAt: this.columns.minuteOpenedAt[slot] as number,
-        minuteCount: this.columns.minuteCount[slot] as number,
-        day: this.columns.day[slot] as number,
-        dayCount: this.columns.dayCount[slot] as number,
-      };
-    });
-  }
-
-  /** What was taken could not be written down: it counts as changed again. */
-  giveBack(ids: readonly Id[]): void {
-    for (const id of ids) {
-      const slot = this.slots.get(id);
-      if (slot === undefined || this.changed[slot] === 1) continue;
-      this.changed[slot] = 1;
-      this.changedSlots.push(slot);
+      rows[at++] = this.ids[slot] as number;
+      rows[at++] = minuteOpenedAt[slot] as number;
+      rows[at++] = minuteCount[slot] as number;
+      rows[at++] = day[slot] as number;
+      rows[at++] = dayCount[slot] as number;
     }
+    return rows;
   }
 
   /** Forgets all but what has changed since it was last taken. */
-  dropUnchanged(): void {
-    const kept = this.takeChanged(this.size);
+  dropUnchanged(this: WindowTable<number>): void {
+    const kept = this.takeChanged();
     this.clear();
-    for (const { id, ...windows } of kept) this.with(id, (own) => void Object.assign(own, windows));
+    for (const row of rowsOf(kept, WINDOW_COLUMNS)) {
+      const { clientId, ...windows } = windowsOfRow(row);
+      this.with(clientId, (own) => void Object.assign(own, windows));
+    }
   }
 
   clear(): void {

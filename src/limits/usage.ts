@@ -1,4 +1,4 @@
-import type { UsageRecord } from "../core/ports.ts";
+import type { Tally } from "../core/tally.ts";
 
 const DAY_MS = 86_400_000;
 const STATUS_CLASSES = 8;
@@ -6,31 +6,28 @@ const STATUS_CLASSES = 8;
 export interface UsageCounter {
   record(clientId: number, operation: string | undefined, status: number, now: number): void;
   /** What was counted since it was last taken. */
-  take(): UsageRecord[];
+  take(): Pick<Tally, "usage" | "operations">;
 }
 
 /** Requests by client, operation and class of status, until they are written down. */
 export function usageCounter(): UsageCounter {
   let today = 0;
-  let earlier: UsageRecord[] = [];
-  let counts = new Map<string, Map<number, number>>();
+  /** Rows of days that were over before they were taken. */
+  let earlier: number[] = [];
+  /** An operation keeps its number for as long as the counter lives. */
+  const operations: string[] = [];
+  const counts = new Map<string, { readonly number: number; byCaller: Map<number, number> }>();
 
-  const taken = (): UsageRecord[] => {
-    const records: UsageRecord[] = [];
-    for (const [operation, byCaller] of counts) {
-      for (const [key, requests] of byCaller) {
+  const taken = (): number[] => {
+    const rows: number[] = [];
+    for (const counted of counts.values()) {
+      for (const [key, requests] of counted.byCaller) {
         const statusClass = key % STATUS_CLASSES;
-        records.push({
-          clientId: (key - statusClass) / STATUS_CLASSES,
-          day: today,
-          operation,
-          statusClass,
-          requests,
-        });
+        rows.push((key - statusClass) / STATUS_CLASSES, today, counted.number, statusClass, requests);
       }
+      counted.byCaller = new Map();
     }
-    counts = new Map();
-    return records;
+    return rows;
   };
   return {
     record(clientId, operation = "none", status, now) {
@@ -39,18 +36,18 @@ export function usageCounter(): UsageCounter {
         earlier = earlier.concat(taken());
         today = day;
       }
-      let byCaller = counts.get(operation);
-      if (!byCaller) {
-        byCaller = new Map();
-        counts.set(operation, byCaller);
+      let counted = counts.get(operation);
+      if (!counted) {
+        counted = { number: operations.push(operation) - 1, byCaller: new Map() };
+        counts.set(operation, counted);
       }
       const key = clientId * STATUS_CLASSES + Math.floor(status / 100);
-      byCaller.set(key, (byCaller.get(key) ?? 0) + 1);
+      counted.byCaller.set(key, (counted.byCaller.get(key) ?? 0) + 1);
     },
     take() {
-      const records = earlier.concat(taken());
+      const usage = Float64Array.from(earlier.concat(taken()));
       earlier = [];
-      return records;
+      return { usage, operations: [...operations] };
     },
   };
 }

@@ -1,8 +1,9 @@
-import type { KeyRecord, KnownKey, Reads, Writes } from "../core/ports.ts";
+import type { Awaitable, KeyRecord, KnownKey, Reads, Writes } from "../core/ports.ts";
 import { type Db, fragment, sql } from "./statement.ts";
+import { lastUses } from "./tallies.ts";
 
 const columns = fragment`k.id, k.client_id as "clientId", k.role, k.name, k.last_four as "lastFour",
-  k.created_at as "createdAt", k.last_used_at as "lastUsedAt", k.expires_at as "expiresAt", k.revoked_at as "revokedAt",
+  k.created_at as "createdAt", (select u.at from key_uses u where u.key_id = k.id) as "lastUsedAt", k.expires_at as "expiresAt", k.revoked_at as "revokedAt",
   (select max(b.until) from bans b where b.key_id = k.id and b.lifted_at is null) as "bannedUntil"`;
 
 interface KnownRow extends Omit<KnownKey, "windows" | "conduct"> {
@@ -29,13 +30,15 @@ const insertKey = sql<{ id: number }>`
   values (:clientId, :role, :name, :hash, :lastFour, :expiresAt, :now) returning id`;
 const revokeKey = sql`update api_keys set revoked_at = :now where id = :id and revoked_at is null`;
 const expireKey = sql`update api_keys set expires_at = :at where id = :id`;
-const keepLastUsed = sql`update api_keys set last_used_at = :at where id = :keyId`;
+const keepLastUsed = sql`
+  insert into key_uses (key_id, at) values (:keyId, :at) on conflict (key_id) do update set at = excluded.at`;
 
 export function keyReads(db: Db): Pick<Reads, "keyByHash" | "key" | "keys"> {
   return {
     keyByHash: (hash) => db.get(keyByHash, { hash }),
-    key: (id) => db.get(keyById, { id }),
-    keys: (clientId) => (clientId === null ? db.all(allKeys, {}) : db.all(keysOfClient, { clientId })),
+    key: async (id) => (await withLastUses(db, () => db.all(keyById, { id })))[0] ?? null,
+    keys: (clientId) =>
+      withLastUses(db, () => (clientId === null ? db.all(allKeys, {}) : db.all(keysOfClient, { clientId }))),
   };
 }
 
@@ -49,6 +52,12 @@ export function keyWrites(db: Db): Pick<Writes, "addKey" | "revokeKey" | "expire
     expireKey: (id, at) => db.run(expireKey, { id, at }),
     keepLastUsed: (keyId, at) => db.run(keepLastUsed, { keyId, at }),
   };
+}
+
+/** Tallies are read first: what moves from them to rows in between is then in the rows. */
+async function withLastUses(db: Db, read: () => Awaitable<KeyRecord[]>): Promise<KeyRecord[]> {
+  const uses = await lastUses(db);
+  return (await read()).map((key) => ({ ...key, lastUsedAt: uses.get(key.id) ?? key.lastUsedAt }));
 }
 
 function known({ day, dayCount, minuteOpenedAt, minuteCount, conduct, ...key }: KnownRow): KnownKey {

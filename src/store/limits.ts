@@ -1,6 +1,7 @@
 import type { AuditRecord, BanRecord, Reads, UsageRecord, Writes } from "../core/ports.ts";
 import { type Conditions, listing, page } from "./page.ts";
 import { type Db, fragment, sql } from "./statement.ts";
+import { usageInTally } from "./tallies.ts";
 
 const banColumns = fragment`id, key_id as "keyId", client_id as "clientId", cause, reason, level, since, until`;
 const insertBan = sql`
@@ -28,10 +29,14 @@ const addUsage = sql`
   insert into usage (client_id, day, operation, status_class, requests)
   values (:clientId, :day, :operation, :statusClass, :requests)
   on conflict (client_id, day, operation, status_class) do update set requests = usage.requests + excluded.requests`;
-const usageColumns = fragment`client_id as "clientId", day, operation, status_class as "statusClass", requests`;
-const usageOfClient = sql<UsageRecord>`
-  select ${usageColumns} from usage where client_id = :clientId and day between :fromDay and :toDay`;
-const usageOfAll = sql<UsageRecord>`select ${usageColumns} from usage where day between :fromDay and :toDay`;
+/** Rows and what is still in tallies, by one statement: nothing can move from these to those in between. */
+type UsageRow = UsageRecord & { readonly block: Uint8Array | null; readonly operations: string };
+const usageColumns = fragment`client_id as "clientId", day, operation, status_class as "statusClass", requests, null as block, '' as operations`;
+const andTallies = fragment`union all select 0, 0, '', 0, 0, usage, operations from tallies where length(usage) > 0`;
+const usageOfClient = sql<UsageRow>`
+  select ${usageColumns} from usage where client_id = :clientId and day between :fromDay and :toDay ${andTallies}`;
+const usageOfAll = sql<UsageRow>`
+  select ${usageColumns} from usage where day between :fromDay and :toDay ${andTallies}`;
 const forgetUsage = sql`delete from usage where day < :beforeDay`;
 
 const auditColumns = fragment`id, at, key_id as "keyId", operation, subject, input`;
@@ -58,8 +63,12 @@ export function limitReads(db: Db): Pick<Reads, "bans" | "ban" | "conduct" | "co
     conducts: async (clientId) =>
       (await db.all(conductsOfClient, { clientId })).map(({ conduct }) => JSON.parse(conduct)),
     ban: (keyId, now) => db.get(banOfKey, { keyId, now }),
-    usage: ({ clientId, ...days }) =>
-      clientId === undefined ? db.all(usageOfAll, days) : db.all(usageOfClient, { clientId, ...days }),
+    usage: async (query) => {
+      const rows = await db.all(query.clientId === undefined ? usageOfAll : usageOfClient, { ...query });
+      return rows.flatMap(({ block, operations, ...record }) =>
+        block ? usageInTally({ usage: block, operations }, query) : [record],
+      );
+    },
     audit: (query) => {
       const { text, values } = page({
         ...query,

@@ -3,6 +3,7 @@ export interface Dialect {
   /** A column that numbers rows upward from 1 and never reuses a number. */
   readonly newId: string;
   readonly integer: string;
+  readonly bytes: string;
   /** Text that is compared by code points. */
   readonly foldedText: string;
   /** What follows the closing parenthesis of a table. */
@@ -182,6 +183,26 @@ export const migrations: readonly Migration[] = [
       // Counts changes of clients, keys and bans, so that every process sees them without reading them all.
       `create table access (id ${integer} primary key check (id = 1), revision ${integer} not null)${tableEnd}`,
       "insert into access (id, revision) values (1, 0)",
+    ],
+  },
+  {
+    name: "tallies of what was counted",
+    statements: ({ newId, integer, bytes, tableEnd }) => [
+      // Written as one block twice a second, whoever asked, and brought into rows when many can be written side by side.
+      `create table tallies (
+        id ${newId},
+        is_sorted ${integer} not null check (is_sorted in (0, 1)),
+        windows ${bytes} not null,
+        usage ${bytes} not null,
+        operations text not null,
+        last_used ${bytes} not null
+      )${tableEnd}`,
+      "create index tallies_order on tallies (is_sorted, id)",
+
+      // A narrow table of its own: a use of a key must not rewrite the key's page.
+      `create table key_uses (key_id ${integer} primary key, at ${integer} not null)${tableEnd}`,
+      "insert into key_uses (key_id, at) select id, last_used_at from api_keys where last_used_at is not null",
+      "alter table api_keys drop column last_used_at",
     ],
   },
 ];

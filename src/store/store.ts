@@ -9,6 +9,7 @@ import { movementReads } from "./movements.ts";
 import { orderReads, orderWrites } from "./orders.ts";
 import { petReads, petWrites } from "./pets.ts";
 import type { Db } from "./statement.ts";
+import { tallyWrites } from "./tallies.ts";
 
 /** The store's questions, on any engine. */
 export function reads(db: Db): Reads {
@@ -36,5 +37,6 @@ export function writes(db: Db): Writes {
     ...clientWrites(db),
     ...keyWrites(db),
     ...limitWrites(db),
+    ...tallyWrites(db),
   };
 }

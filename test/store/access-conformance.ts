@@ -212,6 +212,29 @@ export function accessCases(named: (name: string) => string, opened: () => Opene
     expect(await asked(10, 12)).toEqual([row(12, 1, { operation: "pets.get" })]);
   });
 
+  test(named("tallies are taken once, oldest first, and their usage is told until they are"), async () => {
+    const { reads } = opened();
+    const { id: clientId } = await addClient();
+    const tally = (requests: number) => ({
+      windows: Float64Array.of(clientId, 100, requests, 3, 4),
+      usage: Float64Array.of(clientId, 50, 0, 2, requests),
+      operations: ["pets.list"],
+      lastUsed: Float64Array.of(7, NOW + 0.5),
+    });
+    for (const requests of [1, 2, 3]) await run((s) => s.addTally(tally(requests), false));
+    await run((s) => s.addTally(tally(4), true));
+    const told = async () =>
+      (await reads.usage({ clientId, fromDay: 50, toDay: 50 })).map(({ requests }) => requests);
+    expect((await told()).sort()).toEqual([1, 2, 3, 4]);
+    expect(await reads.usage({ clientId: clientId + 1000, fromDay: 0, toDay: 100 })).toEqual([]);
+    expect(await opened().transact(async (s) => s.takeTallies(false, 2))).toEqual([tally(1), tally(2)]);
+    expect(await opened().transact(async (s) => s.takeTallies(false, 2))).toEqual([tally(3)]);
+    expect(await opened().transact(async (s) => s.takeTallies(false, 2))).toEqual([]);
+    expect(await told()).toEqual([4]);
+    expect(await opened().transact(async (s) => s.takeTallies(true, 2))).toEqual([tally(4)]);
+    expect(await told()).toEqual([]);
+  });
+
   test(named("the audit trail is read from its newest entry on, a page after another"), async () => {
     const entry = (at: number) => ({
       at,

@@ -5,6 +5,7 @@ import type { Connection } from "./connection.ts";
 const dialect: Dialect = {
   newId: "integer primary key autoincrement",
   integer: "integer",
+  bytes: "blob",
   foldedText: "text",
   tableEnd: " strict",
 };

@@ -1,0 +1,148 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  PART_ROWS,
+  rowsOf,
+  sortedParts,
+  type Tally,
+  USAGE_COLUMNS,
+  usageIn,
+  usageOfRow,
+  WINDOW_COLUMNS,
+  windowsOfRow,
+} from "../../src/core/tally.ts";
+
+function tally(rows: {
+  windows?: number[][];
+  usage?: [client: number, day: number, operation: string, statusClass: number, requests: number][];
+  lastUsed?: number[][];
+}): Tally {
+  const operations = [...new Set((rows.usage ?? []).map(([, , operation]) => operation))];
+  const usage = (rows.usage ?? []).map(([client, day, operation, ...rest]) => [
+    client,
+    day,
+    operations.indexOf(operation),
+    ...rest,
+  ]);
+  const block = (list: number[][] = []) => Float64Array.from(list.flat());
+  return { windows: block(rows.windows), usage: block(usage), operations, lastUsed: block(rows.lastUsed) };
+}
+
+const windowsOf = (parts: readonly Tally[]) =>
+  parts.flatMap(({ windows }) => Array.from(rowsOf(windows, WINDOW_COLUMNS), windowsOfRow));
+const usageOf = (parts: readonly Tally[]) =>
+  parts.flatMap(({ usage, operations }) =>
+    Array.from(rowsOf(usage, USAGE_COLUMNS), (row) => usageOfRow(row, operations)),
+  );
+
+describe("tallies that are sorted together", () => {
+  test("keep the last windows of each client", () => {
+    const first = tally({
+      windows: [
+        [7, 100, 1, 20, 1],
+        [3, 100, 5, 20, 9],
+      ],
+    });
+    const second = tally({ windows: [[7, 160, 2, 20, 8]] });
+    expect(windowsOf(sortedParts([first, second]))).toEqual([
+      { clientId: 3, minuteOpenedAt: 100, minuteCount: 5, day: 20, dayCount: 9 },
+      { clientId: 7, minuteOpenedAt: 160, minuteCount: 2, day: 20, dayCount: 8 },
+    ]);
+  });
+
+  test("add up requests of the same client, day, operation and class, whatever number an operation has in each", () => {
+    const first = tally({
+      usage: [
+        [1, 20, "pets.list", 2, 3],
+        [1, 20, "pets.get", 2, 1],
+      ],
+    });
+    const second = tally({
+      usage: [
+        [1, 20, "pets.get", 2, 5],
+        [1, 20, "pets.get", 4, 1],
+        [1, 21, "pets.list", 2, 1],
+      ],
+    });
+    const record = (day: number, operation: string, statusClass: number, requests: number) => ({
+      clientId: 1,
+      day,
+      operation,
+      statusClass,
+      requests,
+    });
+    expect(usageOf(sortedParts([first, second]))).toEqual([
+      record(20, "pets.get", 2, 6),
+      record(20, "pets.get", 4, 1),
+      record(20, "pets.list", 2, 3),
+      record(21, "pets.list", 2, 1),
+    ]);
+  });
+
+  test("keep when each key was last used", () => {
+    const parts = sortedParts([
+      tally({
+        lastUsed: [
+          [2, 10],
+          [1, 11],
+        ],
+      }),
+      tally({ lastUsed: [[2, 12]] }),
+    ]);
+    expect(parts.map(({ lastUsed }) => [...lastUsed])).toEqual([[1, 11, 2, 12]]);
+  });
+
+  test("are cut into parts that no client is twice in", () => {
+    const clients = Array.from({ length: PART_ROWS * 2 + 1 }, (_, index) => [index * 3, 1, 1, 1, 1]);
+    const parts = sortedParts([tally({ windows: clients }), tally({ windows: clients.toReversed() })]);
+    expect(parts.map(({ windows }) => windows.length / WINDOW_COLUMNS)).toEqual([PART_ROWS, PART_ROWS, 1]);
+    expect(windowsOf(parts).map(({ clientId }) => clientId)).toEqual(clients.map(([id]) => id as number));
+  });
+
+  test("are nothing if there are none", () => {
+    expect(sortedParts([])).toEqual([]);
+  });
+
+  test("hold what the tallies held, whatever that was", () => {
+    const usage = fc.tuple(
+      fc.nat(4),
+      fc.integer({ min: 20, max: 22 }),
+      fc.constantFrom("pets.list", "pets.get", "orders.place"),
+      fc.integer({ min: 2, max: 5 }),
+      fc.integer({ min: 1, max: 9 }),
+    );
+    fc.assert(
+      fc.property(fc.array(fc.array(usage, { maxLength: 20 }), { maxLength: 5 }), (lists) => {
+        const tallies = lists.map((list) => tally({ usage: list }));
+        const sums = new Map<string, number>();
+        for (const [client, day, operation, statusClass, requests] of lists.flat()) {
+          const key = [client, day, operation, statusClass].join(" ");
+          sums.set(key, (sums.get(key) ?? 0) + requests);
+        }
+        const sorted = usageOf(sortedParts(tallies));
+        const found = sorted.map((row) => [
+          [row.clientId, row.day, row.operation, row.statusClass].join(" "),
+          row.requests,
+        ]);
+        expect(Object.fromEntries(found)).toEqual(Object.fromEntries(sums));
+        expect(found).toHaveLength(sums.size);
+      }),
+    );
+  });
+});
+
+test("a tally tells the usage of the client and the days that are asked for", () => {
+  const counted = tally({
+    usage: [
+      [1, 20, "pets.list", 2, 3],
+      [2, 20, "pets.get", 2, 1],
+      [1, 22, "pets.get", 4, 7],
+    ],
+  });
+  const of = (clientId: number | undefined, fromDay: number, toDay: number) =>
+    usageIn(counted, { clientId, fromDay, toDay }).map(({ requests }) => requests);
+  expect(of(1, 20, 22)).toEqual([3, 7]);
+  expect(of(1, 21, 22)).toEqual([7]);
+  expect(of(undefined, 20, 21)).toEqual([3, 1]);
+  expect(of(9, 0, 100)).toEqual([]);
+});
