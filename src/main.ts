@@ -7,12 +7,13 @@ import { rulesOf } from "./core/rules.ts";
 import { callers as knownCallers } from "./http/caller.ts";
 import { cors } from "./http/cors.ts";
 import type { Log } from "./http/log.ts";
+import type { Store } from "./http/operate.ts";
 import { pages } from "./http/pages.ts";
 import { requestIds, serve } from "./http/serve.ts";
 import { writeBehind } from "./limits/behind.ts";
 import { memoryLimits } from "./limits/memory.ts";
 import { usageCounter } from "./limits/usage.ts";
-import { connect } from "./store/sqlite/connection.ts";
+import { connectReader } from "./store/sqlite/connection.ts";
 import { startWriter } from "./store/sqlite/writer.ts";
 import { reads } from "./store/store.ts";
 
@@ -44,10 +45,18 @@ export async function start(config: Config, { clock, log }: Surroundings): Promi
     { path: config.databaseUrl, rules },
     (error) => log.error("The writer stopped and is started again.", { cause: String(error) }),
   );
-  const reader = connect(config.databaseUrl, "read");
-  const store = { ...reads(reader), perform: writer.perform };
+  const reader = connectReader(config.databaseUrl);
+  const store: Store = {
+    ...reads(reader),
+    async perform(command) {
+      const performed = await writer.perform(command);
+      // Whoever hears of the write can read it.
+      reader.refresh();
+      return performed;
+    },
+  };
   const perform = (operation: string, input: unknown) =>
-    writer.perform({ operation, caller: itself, input, now: clock() });
+    store.perform({ operation, caller: itself, input, now: clock() });
   let isStopping = false;
 
   const usage = usageCounter();

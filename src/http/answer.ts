@@ -29,23 +29,25 @@ export function refusal(failure: Failure): Answer {
   return { status, code, headers, body: JSON.stringify(body) };
 }
 
-/** The response, with what every API response carries. */
+/** What every API response carries. */
+export const commonHeaders: Readonly<Record<string, string>> = {
+  "content-type": "application/json",
+  "api-version": API_VERSION,
+  "cache-control": "private, no-cache",
+  "x-content-type-options": "nosniff",
+};
+
+/** The response: what all have in common is copied, then come the others, each over those before it. */
 export function responseOf(
-  answer: Answer,
+  { status, body }: Answer,
   requestId: string,
-  rates: Record<string, string> | undefined,
-  always: Record<string, string> | undefined,
+  common: Headers,
+  others: readonly (Readonly<Record<string, string>> | undefined)[],
 ): Response {
-  const headers: Record<string, string> = {
-    "content-type": "application/json",
-    "api-version": API_VERSION,
-    "x-request-id": requestId,
-    "cache-control": "private, no-cache",
-    "x-content-type-options": "nosniff",
-  };
-  if (answer.body === null) delete headers["content-type"];
-  if (rates) Object.assign(headers, rates);
-  if (always) Object.assign(headers, always);
-  if (answer.headers) Object.assign(headers, answer.headers);
-  return new Response(answer.body, { status: answer.status, headers });
+  const response = new Response(body, { status, headers: common });
+  const { headers } = response;
+  headers.set("x-request-id", requestId);
+  if (body === null) headers.delete("content-type");
+  for (const each of others) for (const name in each) headers.set(name, each[name] as string);
+  return response;
 }

@@ -1,9 +1,9 @@
 import { Failure, fail } from "../core/failure.ts";
 import { redacted } from "../core/key-format.ts";
-import type { Limits, Standing } from "../core/ports.ts";
+import type { Awaitable, Limits, Standing } from "../core/ports.ts";
 import type { Rules } from "../core/rules.ts";
 import type { LimitState } from "../core/windows.ts";
-import { type Answer, refusal, responseOf } from "./answer.ts";
+import { type Answer, commonHeaders, refusal, responseOf } from "./answer.ts";
 import type { Callers, KnownCaller } from "./caller.ts";
 import type { Cors } from "./cors.ts";
 import { type Deprecation, deprecationHeaders, sunsetFailure } from "./deprecation.ts";
@@ -11,7 +11,7 @@ import { type Path, type Prepared, rankOf } from "./endpoint.ts";
 import { requireJsonAccepted, requireVersion, safeRequestId } from "./headers.ts";
 import type { Log } from "./log.ts";
 import { filled, type PathRequest, read, type Store, write } from "./operate.ts";
-import { banned, rateHeaders, tooManyRequests } from "./rates.ts";
+import { banned, quotaHeaders, rateHeaders, tooManyRequests } from "./rates.ts";
 import { rehearsalOf, rehearse } from "./rehearsal.ts";
 
 export const URL_CHARACTERS = 8 * 1024;
@@ -41,26 +41,27 @@ export interface Handling {
 /** What is found out about a request on its way. */
 interface Exchange {
   readonly request: PathRequest;
+  readonly method: string;
   readonly pathname: string;
   readonly search: string;
   readonly now: number;
-  caller?: KnownCaller;
-  endpoint?: Prepared;
+  caller: KnownCaller | undefined;
+  endpoint: Prepared | undefined;
   /** The windows of whoever pays for the request. */
-  state?: LimitState;
-  standing?: Standing;
-  /** What all answers of the endpoint carry. */
-  always?: Record<string, string> | undefined;
+  state: LimitState | undefined;
+  standing: Standing | undefined;
 }
 
 /** A request's whole life: from the first look at it to the log line. */
 export function handler(house: Handling): (path: Path | null, request: PathRequest) => Promise<Response> {
+  const withoutRates = new Headers(commonHeaders);
   return async (path, request) => {
     const started = performance.now();
-    const preflight = house.cors.preflight(request);
+    const { method } = request;
+    const preflight = method === "OPTIONS" ? house.cors.preflight(request) : null;
     if (preflight) return preflight;
 
-    const exchange = begun(request, house.clock());
+    const exchange = begun(request, method, house.clock());
     const requestId = safeRequestId(request.headers.get("x-request-id")) ?? house.newRequestId();
     let answer: Answer;
     try {
@@ -73,7 +74,7 @@ export function handler(house: Handling): (path: Path | null, request: PathReque
     house.log.request({
       time: now,
       requestId,
-      method: request.method,
+      method,
       path: redacted(pathname).slice(0, LOGGED_CHARACTERS),
       operation: endpoint?.id,
       status: answer.status,
@@ -82,46 +83,49 @@ export function handler(house: Handling): (path: Path | null, request: PathReque
       keyId: caller?.keyId,
       code: answer.code,
     });
-    const origin = house.cors.headers(request);
-    const rates = state && rateHeaders(state, Math.floor(now / 1000));
-    return responseOf(answer, requestId, rates, origin ? { ...exchange.always, ...origin } : exchange.always);
+    return responseOf(answer, requestId, state ? quotaHeaders(state) : withoutRates, [
+      state && rateHeaders(state, Math.floor(now / 1000)),
+      endpoint && alwaysOf(endpoint, house.deprecation, request.params),
+      house.cors.headers(request),
+      answer.headers,
+    ]);
   };
 }
 
 /** The checks in the order that the API documents, then the operation. */
 async function answered(house: Handling, path: Path | null, exchange: Exchange): Promise<Answer> {
-  const { request, pathname, search, now } = exchange;
+  const { request, method, pathname, search, now } = exchange;
   const isOverloaded = house.isOverloaded();
-  const endpoint = path?.methods[request.method];
-  if (endpoint) {
-    exchange.endpoint = endpoint;
-    exchange.always = alwaysOf(endpoint, house.deprecation, request.params);
-  }
-  const caller = await house.callers.identify(request, now);
-  const refused = await admitted(house, exchange, caller, isOverloaded, endpoint?.route.uncounted === true);
+  const endpoint = path?.methods[method];
+  exchange.endpoint = endpoint;
+  // Awaited only where there is something to wait for: that is the rule for all that a request meets often.
+  const identified = house.callers.identify(request, now);
+  const caller = identified instanceof Promise ? await identified : identified;
+  const admitted = admit(house, exchange, caller, isOverloaded, endpoint?.route.uncounted === true);
+  const refused = admitted instanceof Promise ? await admitted : admitted;
   if (isOverloaded)
     fail("overloaded", "The server has more work than it can finish in time. Repeat the request later.");
   if (refused) return refused;
 
   if (pathname.length + search.length > URL_CHARACTERS) refuseLength(pathname.length + search.length);
   if (!path) refusePath(pathname);
-  if (!endpoint) return wrongMethod(path, request.method);
+  if (!endpoint) return wrongMethod(path, method);
   if (caller instanceof Failure) throw caller;
-  requireVersion(request.headers.get("api-version"));
-  requireJsonAccepted(request.headers.get("accept"));
-  const sunset = () =>
-    sunsetFailure(house.deprecation, endpoint.route.at, endpoint.successor?.route.at ?? "");
-  if (endpoint.successor && now >= house.deprecation.sunsetAt) throw sunset();
+  const { headers } = request;
+  requireVersion(headers.get("api-version"));
+  requireJsonAccepted(headers.get("accept"));
+  if (endpoint.successor && now >= house.deprecation.sunsetAt) throw sunset(house, endpoint);
   if (rankOf(caller.role) < endpoint.rank) refuseRole(endpoint, caller);
 
-  const rehearsal = rehearsalOf(request.headers.get("prefer"));
+  const rehearsal = rehearsalOf(headers.get("prefer"));
   if (rehearsal !== undefined) {
     const state = exchange.state as LimitState;
-    return rehearse(rehearsal, { endpoint, state, now, bans: house.rules.bans, sunset });
+    const { bans } = house.rules;
+    return rehearse(rehearsal, { endpoint, state, now, bans, sunset: () => sunset(house, endpoint) });
   }
   const call = { request, pathname, search, now, endpoint, caller, standing: exchange.standing };
-  if (!endpoint.isWrite) return read(house.store, house.rules, call);
-  if (!endpoint.route.access) return write(house.store, call);
+  if (!endpoint.isWrite) return await read(house.store, house.rules, call);
+  if (!endpoint.route.access) return await write(house.store, call);
   await house.settle();
   const answer = await write(house.store, call);
   house.callers.forget();
@@ -129,47 +133,61 @@ async function answered(house: Handling, path: Path | null, exchange: Exchange):
 }
 
 /** Who pays for the request, and whether they can: a ban, then the count. Nothing else was looked at yet. */
-async function admitted(
-  house: Handling,
+function admit(
+  { limits, addressOf }: Handling,
   exchange: Exchange,
   caller: KnownCaller | Failure,
   isFree: boolean,
   isQuestion: boolean,
-): Promise<Answer | null> {
+): Awaitable<Answer | null> {
   const { request, now } = exchange;
   const seconds = Math.floor(now / 1000);
   if (caller instanceof Failure) {
-    const { state, refusing } = await house.limits.admitAddress(house.addressOf(request), now, isFree);
-    exchange.state = state;
-    return refusing === "minute" || refusing === "day"
-      ? tooManyRequests(state, refusing, seconds, spentByAddress)
-      : null;
+    return after(limits.admitAddress(addressOf(request), now, isFree), ({ state, refusing }) => {
+      exchange.state = state;
+      return refusing === "minute" || refusing === "day"
+        ? tooManyRequests(state, refusing, seconds, spentByAddress)
+        : null;
+    });
   }
   exchange.caller = caller;
   if (isQuestion && !isFree) {
-    const { standing, waitSeconds } = await house.limits.ask(caller, now);
-    exchange.state = standing.state;
-    exchange.standing = standing;
-    return waitSeconds === null ? null : tooManyQuestions(waitSeconds);
+    return after(limits.ask(caller, now), ({ standing, waitSeconds }) => {
+      exchange.state = standing.state;
+      exchange.standing = standing;
+      return waitSeconds === null ? null : tooManyQuestions(waitSeconds);
+    });
   }
-  const { state, refusing, bannedUntil } = await house.limits.admit(caller, now, isFree);
-  exchange.state = state;
-  if (refusing === null || isFree) return null;
-  return refusing === "ban" ? banned(bannedUntil as number, now) : tooManyRequests(state, refusing, seconds);
+  return after(limits.admit(caller, now, isFree), ({ state, refusing, bannedUntil }) => {
+    exchange.state = state;
+    if (refusing === null || isFree) return null;
+    return refusing === "ban"
+      ? banned(bannedUntil as number, now)
+      : tooManyRequests(state, refusing, seconds);
+  });
+}
+
+function after<T, U>(value: Awaitable<T>, next: (value: T) => U): Awaitable<U> {
+  return value instanceof Promise ? value.then(next) : next(value);
 }
 
 const spentByAddress = "Send a valid API key, which is counted by itself";
 
-function begun(request: PathRequest, now: number): Exchange {
+function begun(request: PathRequest, method: string, now: number): Exchange {
   const { url } = request;
   // Without a usable Host header the runtime gives the path alone.
   const path = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
   const query = url.indexOf("?", path);
   return {
     request,
-    now,
+    method,
     pathname: query < 0 ? url.slice(path) : url.slice(path, query),
     search: query < 0 ? "" : url.slice(query),
+    now,
+    caller: undefined,
+    endpoint: undefined,
+    state: undefined,
+    standing: undefined,
   };
 }
 
@@ -184,6 +202,10 @@ function wrongMethod(path: Path, method: string): Answer {
 function alwaysOf({ route, successor }: Prepared, deprecation: Deprecation, params: PathRequest["params"]) {
   if (successor) return deprecationHeaders(deprecation, filled(successor.path, params ?? {}));
   return route.stability ? { "x-api-stability": route.stability } : undefined;
+}
+
+function sunset({ deprecation }: Handling, { route, successor }: Prepared): Failure {
+  return sunsetFailure(deprecation, route.at, successor?.route.at ?? "");
 }
 
 function refuseLength(characters: number): never {

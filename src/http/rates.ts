@@ -1,15 +1,33 @@
 import { DAY_SECONDS, type LimitState, MINUTE_SECONDS, tighter } from "../core/windows.ts";
-import type { Answer } from "./answer.ts";
+import { type Answer, commonHeaders } from "./answer.ts";
 
-/** The five headers that every API response carries: the tighter window's, and both in the IETF draft's form. */
-export function rateHeaders(state: LimitState, nowSeconds: number): Record<string, string> {
+/** Quotas whose headers are held; with more of them, all are made anew. */
+const HELD_QUOTAS = 10_000;
+const held = new Map<string, Headers>();
+
+/** What all answers to a quota's holder carry: made once, and copied. */
+export function quotaHeaders({ minute, day }: LimitState): Headers {
+  const quota = `${minute.limit}/${day.limit}`;
+  const known = held.get(quota);
+  if (known) return known;
+  const policy = `"minute";q=${minute.limit};w=${MINUTE_SECONDS}, "day";q=${day.limit};w=${DAY_SECONDS}`;
+  const headers = new Headers({ ...commonHeaders, "ratelimit-policy": policy });
+  if (held.size >= HELD_QUOTAS) held.clear();
+  held.set(quota, headers);
+  return headers;
+}
+
+/** How the windows stand: one of them, the tighter, and both in the IETF draft's form. */
+export function rateHeaders(
+  state: LimitState,
+  nowSeconds: number,
+  { limit, remaining, resetAt } = tighter(state),
+): Record<string, string> {
   const { minute, day } = state;
-  const { limit, remaining, resetAt } = tighter(state);
   return {
     "x-ratelimit-limit": String(limit),
     "x-ratelimit-remaining": String(remaining),
     "x-ratelimit-reset": String(resetAt),
-    "ratelimit-policy": `"minute";q=${minute.limit};w=${MINUTE_SECONDS}, "day";q=${day.limit};w=${DAY_SECONDS}`,
     ratelimit: `"minute";r=${minute.remaining};t=${minute.resetAt - nowSeconds}, "day";r=${day.remaining};t=${day.resetAt - nowSeconds}`,
   };
 }

@@ -1,6 +1,6 @@
 import type { BanRules } from "../core/bans.ts";
 import { Failure, fail } from "../core/failure.ts";
-import { type LimitState, tighter } from "../core/windows.ts";
+import type { LimitState } from "../core/windows.ts";
 import { type Answer, refusal } from "./answer.ts";
 import type { Prepared } from "./endpoint.ts";
 import { banned, rateHeaders, tooManyRequests } from "./rates.ts";
@@ -56,14 +56,7 @@ function spent({ state, now }: Scene, window: "minute" | "day"): Answer {
   const played = { ...state, [window]: { ...state[window], remaining: 0 } };
   const seconds = Math.floor(now / 1000);
   const answer = tooManyRequests(played, window, seconds);
-  const { limit, remaining, resetAt } = played[window];
-  const headers = rateHeaders(played, seconds);
-  if (tighter(played) !== played[window]) {
-    headers["x-ratelimit-limit"] = String(limit);
-    headers["x-ratelimit-remaining"] = String(remaining);
-    headers["x-ratelimit-reset"] = String(resetAt);
-  }
-  return { ...answer, headers: { ...headers, ...answer.headers } };
+  return { ...answer, headers: { ...rateHeaders(played, seconds, played[window]), ...answer.headers } };
 }
 
 function refuse(wanted: string, why: string): never {

@@ -1,7 +1,7 @@
 import type { Server } from "bun";
 import { Failure } from "../core/failure.ts";
 import { addressReader, type TrustedProxies } from "./address.ts";
-import { refusal, responseOf } from "./answer.ts";
+import { commonHeaders, refusal, responseOf } from "./answer.ts";
 import { LARGE_BODY_BYTES } from "./body.ts";
 import { type Path, paths } from "./endpoint.ts";
 import { type Handling, handler } from "./handle.ts";
@@ -53,7 +53,8 @@ export function serve({ host, port, maxPendingRequests, pages, trustProxy, ...ho
     error(error) {
       house.log.error(error.message, { stack: error.stack });
       const failure = new Failure("internal_error", "Something went wrong on our side.");
-      return responseOf(refusal(failure), house.newRequestId(), undefined, undefined);
+      const answer = refusal(failure);
+      return responseOf(answer, house.newRequestId(), new Headers(commonHeaders), [answer.headers]);
     },
   });
   return server;

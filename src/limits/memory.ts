@@ -9,15 +9,7 @@ import type {
   NewEvent,
   Standing,
 } from "../core/ports.ts";
-import {
-  count,
-  DAY_SECONDS,
-  type LimitState,
-  type Refusing,
-  roll,
-  stateOf,
-  type Windows,
-} from "../core/windows.ts";
+import { count, DAY_SECONDS, type LimitState, type Refusing, roll, stateOf } from "../core/windows.ts";
 import { WindowTable } from "./table.ts";
 
 /** Clients whose windows are in memory; with more, those that are written down are forgotten. */
@@ -108,12 +100,12 @@ export function memoryLimits(options: MemoryOptions): MemoryLimits {
       const seconds = Math.floor(now / 1000);
       if (bannedUntil !== null) {
         return {
-          state: clients.with(key.clientId, looked, key, seconds).state,
+          state: looked(clients, key.clientId, key, seconds),
           refusing: "ban",
           bannedUntil,
         };
       }
-      const admission = clients.with(key.clientId, isFree ? looked : counted, key, seconds);
+      const admission = counted(clients, key.clientId, key, seconds, isFree);
       const { state, refusing } = admission;
       if (refusing !== null) refused(key, refusing, state, now);
       else if (!isFree && state.day.remaining === key.perDay - Math.ceil(key.perDay * WARN_AT))
@@ -126,11 +118,10 @@ export function memoryLimits(options: MemoryOptions): MemoryLimits {
     ask(key, now) {
       const seconds = Math.floor(now / 1000);
       if (questions.size > clientsInMemory) questions.clear();
-      const asked = questions.with(key.keyId, counted, QUESTIONS, seconds);
+      const asked = counted(questions, key.keyId, QUESTIONS, seconds, false);
       const waitSeconds = asked.refusing === null ? null : asked.state.minute.resetAt - seconds;
-      const { state } = clients.with(key.clientId, looked, key, seconds);
       const standing: Standing = {
-        state,
+        state: looked(clients, key.clientId, key, seconds),
         conduct: conducts.get(key.keyId) ?? goodConduct,
         bannedUntil: banOf(key, now),
       };
@@ -187,7 +178,7 @@ function addressLimits(quota: Quota): (address: string, now: number, isFree: boo
       else id = "the rest";
     }
     if (table.size < ADDRESSES_IN_MEMORY) filledOn = day;
-    return table.with(id, isFree ? looked : counted, quota, seconds);
+    return counted(table, id, quota, seconds, isFree);
   };
 }
 
@@ -195,15 +186,26 @@ interface Counted extends Admission {
   readonly refusing: Refusing;
 }
 
-function counted(windows: Windows, quota: Quota, seconds: number): Counted {
+/** Counts one request, unless it is free. */
+function counted<Id>(
+  table: WindowTable<Id>,
+  id: Id,
+  quota: Quota,
+  seconds: number,
+  isFree: boolean,
+): Counted {
+  if (isFree) return { state: looked(table, id, quota, seconds), refusing: null, bannedUntil: null };
+  const windows = table.open(id);
   const refusing = count(windows, quota, seconds);
+  if (refusing === null) table.keep();
   return { state: stateOf(windows, quota, seconds), refusing, bannedUntil: null };
 }
 
 /** How it stands, counting nothing. */
-function looked(windows: Windows, quota: Quota, seconds: number): Counted {
+function looked<Id>(table: WindowTable<Id>, id: Id, quota: Quota, seconds: number): LimitState {
+  const windows = table.open(id);
   roll(windows, seconds);
-  return { state: stateOf(windows, quota, seconds), refusing: null, bannedUntil: null };
+  return stateOf(windows, quota, seconds);
 }
 
 function quotaWarning({ clientId, perDay }: LimitedKey, { day }: LimitState): NewEvent {

@@ -10,6 +10,7 @@ export class WindowTable<Id> {
   private ids: Id[] = [];
   private changed: Uint8Array = new Uint8Array(FIRST_SLOTS);
   private changedSlots: number[] = [];
+  private opened = 0;
   /** One object for all: a request's windows are copied here, counted, and copied back. */
   private readonly scratch: Windows = { minuteOpenedAt: 0, minuteCount: 0, day: 0, dayCount: 0 };
 
@@ -21,34 +22,33 @@ export class WindowTable<Id> {
     return this.slots.has(id);
   }
 
-  /** Does something with the windows of one; a new one starts with nothing counted. The arguments are passed on. */
-  with<A extends unknown[], T>(id: Id, work: (windows: Windows, ...args: A) => T, ...args: A): T {
+  /**
+   * The windows of one, to be looked at and counted in; a new one starts with nothing counted. They hold until the next
+   * are opened, and what was counted in them stays only if they are kept.
+   */
+  open(id: Id): Windows {
     const slot = this.slots.get(id) ?? this.add(id);
     const { scratch, columns } = this;
+    this.opened = slot;
     scratch.minuteOpenedAt = columns.minuteOpenedAt[slot] as number;
     scratch.minuteCount = columns.minuteCount[slot] as number;
     scratch.day = columns.day[slot] as number;
     scratch.dayCount = columns.dayCount[slot] as number;
-    const result = work(scratch, ...args);
-    columns.minuteOpenedAt[slot] = scratch.minuteOpenedAt;
-    columns.minuteCount[slot] = scratch.minuteCount;
-    columns.day[slot] = scratch.day;
-    columns.dayCount[slot] = scratch.dayCount;
-    if (this.changed[slot] === 0) {
-      this.changed[slot] = 1;
-      this.changedSlots.push(slot);
-    }
-    return result;
+    return scratch;
+  }
+
+  /** Keeps the opened windows as they are now. */
+  keep(): void {
+    const slot = this.opened;
+    this.write(slot, this.scratch);
+    if (this.changed[slot] === 1) return;
+    this.changed[slot] = 1;
+    this.changedSlots.push(slot);
   }
 
   /** Takes over what was written down; it is not changed by that. */
   load(id: Id, windows: Windows): void {
-    this.with(id, (own) => void Object.assign(own, windows));
-    const slot = this.changedSlots.at(-1);
-    if (slot !== undefined && this.ids[slot] === id) {
-      this.changedSlots.pop();
-      this.changed[slot] = 0;
-    }
+    this.write(this.slots.get(id) ?? this.add(id), windows);
   }
 
   /** What has changed since it was last taken, as a tally's rows. */
@@ -75,7 +75,8 @@ export class WindowTable<Id> {
     this.clear();
     for (const row of rowsOf(kept, WINDOW_COLUMNS)) {
       const { clientId, ...windows } = windowsOfRow(row);
-      this.with(clientId, (own) => void Object.assign(own, windows));
+      Object.assign(this.open(clientId), windows);
+      this.keep();
     }
   }
 
@@ -85,6 +86,14 @@ export class WindowTable<Id> {
     this.ids = [];
     this.changed = new Uint8Array(FIRST_SLOTS);
     this.changedSlots = [];
+  }
+
+  private write(slot: number, windows: Windows): void {
+    const { columns } = this;
+    columns.minuteOpenedAt[slot] = windows.minuteOpenedAt;
+    columns.minuteCount[slot] = windows.minuteCount;
+    columns.day[slot] = windows.day;
+    columns.dayCount[slot] = windows.dayCount;
   }
 
   private add(id: Id): number {

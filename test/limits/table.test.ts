@@ -8,11 +8,14 @@ const NOON = Date.parse("2026-11-15T12:00:00Z") / 1000;
 const PLENTY = { perMinute: 1_000_000, perDay: 1_000_000 };
 
 function countIn<Id>(table: WindowTable<Id>, id: Id, times = 1): void {
-  for (let time = 0; time < times; time++) table.with(id, (windows) => count(windows, PLENTY, NOON));
+  for (let time = 0; time < times; time++) {
+    count(table.open(id), PLENTY, NOON);
+    table.keep();
+  }
 }
 
 function read<Id>(table: WindowTable<Id>, id: Id): Windows {
-  return table.with(id, (windows) => ({ ...windows }));
+  return { ...table.open(id) };
 }
 
 function changed(table: WindowTable<number>) {

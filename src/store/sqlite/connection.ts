@@ -1,6 +1,6 @@
 import { Database, type Statement as Prepared } from "bun:sqlite";
 import { Unavailable } from "../../core/failure.ts";
-import type { Arguments, Db, Statement, Value } from "../statement.ts";
+import { type Arguments, type Db, type Statement, sql, type Value } from "../statement.ts";
 
 /** How long a connection waits for another process's write, such as a command beside a running server. */
 const BUSY_TIMEOUT_MS = 5000;
@@ -15,6 +15,12 @@ const CACHE_KIB = { write: 32 * 1024, read: 8 * 1024 };
 const HELD_LISTS = 100;
 
 type PreparedStatement = Prepared<unknown, Value[]>;
+
+/** A connection whose reads of one turn of the event loop see one state: taking and giving back locks costs more than a read. */
+export interface Reader extends Connection {
+  /** The next read sees all that is committed by now. */
+  refresh(): void;
+}
 
 export interface Connection extends Db {
   exec(text: string): void;
@@ -43,6 +49,42 @@ export function connect(path: string, mode: "write" | "read"): Connection {
   });
   return connection(database);
 }
+
+/** Opens the database for a server's reads. */
+export function connectReader(path: string): Reader {
+  const db = connect(path, "read");
+  let isOpen = false;
+  const refresh = () => {
+    if (!isOpen) return;
+    isOpen = false;
+    db.run(endSnapshot, []);
+  };
+  const inSnapshot = () => {
+    if (isOpen) return;
+    db.run(beginSnapshot, []);
+    isOpen = true;
+    setImmediate(refresh);
+  };
+  return {
+    ...db,
+    get(statement, args) {
+      inSnapshot();
+      return db.get(statement, args);
+    },
+    all(statement, args) {
+      inSnapshot();
+      return db.all(statement, args);
+    },
+    refresh,
+    close() {
+      refresh();
+      db.close();
+    },
+  };
+}
+
+const beginSnapshot = sql`begin`;
+const endSnapshot = sql`commit`;
 
 function connection(database: Database): Connection {
   // Held for as long as the connection: Bun's own cache keeps only twenty.
