@@ -19,8 +19,9 @@ export const internal = {
   "behind.keep": async (cx: WriteContext, { windows, conduct, usage, lastUsed, events }: Behind) => {
     await cx.store.keepWindows(windows);
     await cx.store.addUsage(usage);
-    for (const each of conduct) await cx.store.keepConduct(each.keyId, each.conduct);
-    for (const { keyId, at } of lastUsed) await cx.store.keepLastUsed(keyId, at);
+    // In one order on every instance, so that two of them never wait for each other in a circle.
+    for (const each of conduct.toSorted(byKey)) await cx.store.keepConduct(each.keyId, each.conduct);
+    for (const { keyId, at } of lastUsed.toSorted(byKey)) await cx.store.keepLastUsed(keyId, at);
     if (events.length > 0) await cx.store.emit(events, cx.now);
     return { body: undefined };
   },
@@ -33,8 +34,17 @@ export const internal = {
     return { body: undefined };
   },
 
+  /** Says whether this instance is the one to sweep now: one of them is enough. */
+  "behind.takeSweep": async (cx: WriteContext, { until }: { readonly until: number }) => ({
+    body: await cx.store.takeDuty("sweep", cx.now, until),
+  }),
+
   "behind.forgetUsage": async (cx: WriteContext, { beforeDay }: { readonly beforeDay: number }) => {
     await cx.store.forgetUsage(beforeDay);
     return { body: undefined };
   },
 };
+
+function byKey(a: { readonly keyId: number }, b: { readonly keyId: number }): number {
+  return a.keyId - b.keyId;
+}

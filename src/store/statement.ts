@@ -30,7 +30,7 @@ export class Statement<Row = unknown> {
   }
 }
 
-export type Value = string | number | bigint | null;
+export type Value = string | number | bigint | Uint8Array | null;
 /** By name; or by place, for a statement whose arguments are numbered. */
 export type Arguments = Readonly<Record<string, unknown>> | readonly Value[];
 
