@@ -160,7 +160,8 @@ function settingsOf(folder: string, port: number, { fsync = false, settings = {}
 function endWithThisProcess(folder: string, stop: readonly string[]): void {
   const watch = `while kill -0 ${process.pid} 2>/dev/null && [ -d ${folder} ]; do sleep 0.5; done`;
   const end = `[ -d ${folder} ] && cd / && ${stop.join(" ")}; rm -rf ${folder}`;
-  Bun.spawn(["setsid", "sh", "-c", `${watch}; ${end}`], { stdio: ["ignore", "ignore", "ignore"] }).unref();
+  // No child of ours: the runner ends those with each file of tests.
+  Bun.spawnSync(["sh", "-c", `setsid sh -c '${watch}; ${end}' >/dev/null 2>&1 </dev/null &`]);
 }
 
 const isRoot = process.getuid?.() === 0;
