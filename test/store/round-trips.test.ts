@@ -7,12 +7,12 @@ import type { Engine } from "../../src/store/engine.ts";
 import { openPostgresEngine } from "../../src/store/postgres/engine.ts";
 import { openPostgresStore } from "../../src/store/postgres/store.ts";
 import { sharedPostgres } from "../servers/postgres.ts";
-import { aCountingProxy, type CountingProxy } from "../servers/proxy.ts";
+import { aDoor, type Door } from "../servers/proxy.ts";
 
 const NOW = Date.parse("2026-11-15T12:00:00Z");
 const rules = rulesOf(readConfig({}));
 
-let proxy: CountingProxy;
+let door: Door;
 let engine: Engine;
 let petId: number;
 let clientId: number;
@@ -28,15 +28,15 @@ beforeAll(async () => {
     petId = (await s.addPet(pet, NOW))?.id as number;
   });
   await store.close();
-  proxy = await aCountingProxy(Number(new URL(direct).port));
+  door = await aDoor(Number(new URL(direct).port));
   const url = new URL(direct);
-  url.port = String(proxy.port);
+  url.port = String(door.port);
   engine = openPostgresEngine({ url: url.href, rules, connections: 1, perform, onFault: () => {} });
   await engine.reads.pet(petId);
 });
 afterAll(async () => {
   await engine.close();
-  await proxy[Symbol.asyncDispose]();
+  await door[Symbol.asyncDispose]();
 });
 
 const order = (key: string, body: object = { petId }): Command => ({
@@ -50,9 +50,9 @@ const order = (key: string, body: object = { petId }): Command => ({
 /** How many round trips something takes; the rollback that nobody waits for is over first. */
 async function tripsOf(work: () => unknown): Promise<number> {
   await engine.reads.accessRevision();
-  proxy.taken();
+  door.taken();
   await work();
-  return proxy.taken();
+  return door.taken();
 }
 
 test("a record is read in one round trip, the first time and ever after", async () => {

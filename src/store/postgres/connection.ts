@@ -14,13 +14,11 @@ export function askingDb(pool: Pool, withinMs: number): Db {
     const sent = sentOf(statement, args);
     const deadline = Date.now() + withinMs;
     try {
-      return await askOnce(pool, deadline, sent);
-    } catch (error) {
-      // The connection had ended without our knowing: a question can be asked again.
-      if (!isDeadEnd(error) || Date.now() >= deadline) throw classified(error);
-    }
-    try {
-      return await askOnce(pool, deadline, sent);
+      return await askOnce(pool, deadline, sent).catch((error) => {
+        // The connection had ended without our knowing: a question can be asked again.
+        if (!isDeadEnd(error) || Date.now() >= deadline) throw error;
+        return askOnce(pool, deadline, sent, "fresh");
+      });
     } catch (error) {
       throw classified(error);
     }
@@ -32,8 +30,8 @@ export function askingDb(pool: Pool, withinMs: number): Db {
   };
 }
 
-async function askOnce(pool: Pool, deadline: number, sent: Sent): Promise<Answered> {
-  const wire = await pool.lease(deadline);
+async function askOnce(pool: Pool, deadline: number, sent: Sent, which?: "fresh"): Promise<Answered> {
+  const wire = await pool.lease(deadline, which);
   const watch = watched(pool, wire, deadline);
   try {
     return await wire.send(sent);
@@ -61,9 +59,11 @@ function watched(pool: Pool, wire: Wire, deadline: number): Timer {
 export interface TransactionOptions {
   /** Milliseconds since 1970: what is not committed by then is given up. */
   readonly deadline: number;
-  /** A statement that is sent with the begin, such as a lock. */
-  readonly first?: string | undefined;
+  /** Locks that are taken with the begin: what follows sees what was done by those who had them. */
+  readonly locks?: readonly Sent[];
   readonly isolation?: "read committed" | "repeatable read, read only";
+  /** On a new connection, because others may have ended unnoticed. */
+  readonly connection?: "fresh" | undefined;
 }
 
 /**
@@ -73,10 +73,10 @@ export interface TransactionOptions {
  */
 export async function inTransaction<T>(
   pool: Pool,
-  { deadline, first, isolation = "read committed" }: TransactionOptions,
+  { deadline, locks = [], isolation = "read committed", connection }: TransactionOptions,
   work: (db: Db) => Promise<T>,
 ): Promise<T> {
-  const wire = await pool.lease(deadline);
+  const wire = await pool.lease(deadline, connection);
   const watch = watched(pool, wire, deadline);
   let isCommitting = false;
   let failure: { readonly error: unknown } | undefined;
@@ -102,7 +102,7 @@ export async function inTransaction<T>(
   };
   try {
     unanswered.push(post({ text: `begin isolation level ${isolation}` }));
-    if (first !== undefined) unanswered.push(post({ text: first }));
+    unanswered.push(...locks.map(post));
     const done = await work(db);
     isCommitting = true;
     const committed = ask({ text: "commit" });

@@ -1,11 +1,13 @@
 import { changesAccess } from "../../core/operations.ts";
+import type { Command } from "../../core/perform.ts";
 import type { Engine, EngineOptions } from "../engine.ts";
 import { sql } from "../statement.ts";
 import { reads } from "../store.ts";
 import { askingDb } from "./connection.ts";
+import { accessLock, keyLock } from "./locks.ts";
 import { openPool } from "./pool.ts";
-import { lockAccess } from "./store.ts";
 import { transact } from "./transact.ts";
+import type { Sent } from "./wire.ts";
 
 /** A read is answered or refused within this, a write within that: together less than a request may take. */
 const READ_MS = 2000;
@@ -58,13 +60,8 @@ export function openPostgresEngine({ url, rules, connections, perform, onFault }
     reads: reads(askingDb(pool, READ_MS)),
     perform: (command) =>
       counted(
-        transact(
-          pool,
-          {
-            deadline: Date.now() + WRITE_MS,
-            first: changesAccess(command.operation) ? lockAccess : undefined,
-          },
-          (store) => perform(store, command, rules),
+        transact(pool, { deadline: Date.now() + WRITE_MS, locks: locksOf(command) }, (store) =>
+          perform(store, command, rules),
         ),
       ),
     forgetAnswers: (keptBefore) => {
@@ -78,8 +75,15 @@ export function openPostgresEngine({ url, rules, connections, perform, onFault }
       }
     },
     async close() {
-      await Promise.allSettled([...underWay, forgetting]);
+      await Promise.race([Promise.allSettled([...underWay, forgetting]), Bun.sleep(WRITE_MS)]);
       await pool.close();
     },
   };
+}
+
+function locksOf({ operation, caller, idempotency }: Command): Sent[] {
+  return [
+    ...(idempotency ? [keyLock(caller.clientId, idempotency.key)] : []),
+    ...(changesAccess(operation) ? [accessLock] : []),
+  ];
 }

@@ -1,6 +1,16 @@
+import type { Sent } from "./wire.ts";
+
 /** Numbers of PostgreSQL's advisory locks, in a range that no other program is likely to use. */
-export const ADVISORY_LOCKS = {
-  migrations: 7_382_786_701,
-  /** Held by what may not be done by two at once though it changes different rows: clients, keys, the first start. */
-  access: 7_382_786_702,
-} as const;
+const ACCESS = 7_382_786_701;
+const MIGRATIONS = 7_382_786_702;
+
+export const migrationLock: Sent = { text: `select pg_advisory_xact_lock(${MIGRATIONS})` };
+
+/** For what two may not do at once though they change different rows: clients, keys, the first start. */
+export const accessLock: Sent = { text: `select pg_advisory_xact_lock(${ACCESS})` };
+
+/** One request at a time with an idempotency key: the next one finds the answer of the one before. */
+export function keyLock(clientId: number, key: string): Sent {
+  const text = "select pg_advisory_xact_lock(hashtextextended($1, $2))";
+  return { text, values: [key, clientId], name: "key_lock" };
+}

@@ -1,5 +1,5 @@
 import { type Dialect, type Migration, migrations, requireCurrent, requireOurs } from "../migrations.ts";
-import { ADVISORY_LOCKS } from "./locks.ts";
+import { migrationLock } from "./locks.ts";
 import type { Wire } from "./wire.ts";
 
 const dialect: Dialect = {
@@ -17,7 +17,7 @@ export async function migrate(
 ): Promise<string[]> {
   await wire.send({ text: "begin" });
   try {
-    await wire.send({ text: `select pg_advisory_xact_lock(${ADVISORY_LOCKS.migrations})` });
+    await wire.send(migrationLock);
     const applied = await appliedIn(wire);
     requireOurs(await tablesOf(wire), applied, wanted.length);
     await wire.send({

@@ -16,7 +16,7 @@ export const POOL_BOUNDS: PoolBounds = { waitMs: 2000, queued: 10_000, probeMs: 
 
 export interface Pool {
   /** A connection for the caller alone until it is given back; refused when none is to be had by the deadline. */
-  lease(deadline: number): Promise<Wire>;
+  lease(deadline: number, which?: "fresh"): Promise<Wire>;
   giveBack(wire: Wire): void;
   /** The server does not answer: nobody else waits for it until it can be reached again. */
   giveUp(cause: unknown): void;
@@ -108,11 +108,12 @@ export function openPool(settings: WireSettings, size: number, bounds: PoolBound
     });
 
   return {
-    async lease(deadline) {
+    async lease(deadline, which) {
       if (isClosed) throw new Unavailable("The store is closed.");
       if (unreachable !== undefined) throw new Unavailable(unreachable);
       const wire = idle.pop();
-      if (wire) return wire;
+      if (wire && which !== "fresh") return wire;
+      wire?.discard("another has ended, so this one may have too");
       if (open.size + opening < size) return openOne();
       if (waiting.size >= bounds.queued) throw tooManyWait("requests");
       return wait(Math.min(bounds.waitMs, deadline - Date.now()));

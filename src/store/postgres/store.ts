@@ -3,7 +3,7 @@ import type { Inspected, OpenedStore } from "../engine.ts";
 import { reads } from "../store.ts";
 import { askingDb } from "./connection.ts";
 import { diagnoseDatabase } from "./doctor.ts";
-import { ADVISORY_LOCKS } from "./locks.ts";
+import { accessLock } from "./locks.ts";
 import { migrate, requireCurrentDatabase } from "./migrate.ts";
 import { openPool, type Pool } from "./pool.ts";
 import { transact } from "./transact.ts";
@@ -23,7 +23,7 @@ export async function openPostgresStore(url: string, now: number): Promise<Opene
     ...inspected(pool),
     migrated,
     // One at a time over all instances: two that start at once make one operator and one first key.
-    transact: (work) => transact(pool, { deadline: Date.now() + PATIENCE_MS, first: lockAccess }, work),
+    transact: (work) => transact(pool, { deadline: Date.now() + PATIENCE_MS, locks: [accessLock] }, work),
   };
 }
 
@@ -32,8 +32,6 @@ export async function inspectPostgres(url: string): Promise<Inspected> {
   await withWire(url, requireCurrentDatabase);
   return inspected(openPool(patient(url), CONNECTIONS));
 }
-
-export const lockAccess = `select pg_advisory_xact_lock(${ADVISORY_LOCKS.access})`;
 
 function inspected(pool: Pool): Inspected {
   return {

@@ -16,10 +16,12 @@ export async function transact<T>(
   options: TransactionOptions,
   work: (store: Writes) => Promise<T>,
 ): Promise<T> {
+  let connection: "fresh" | undefined;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await inTransaction(pool, options, (db) => work(writesOf(db)));
+      return await inTransaction(pool, { ...options, connection }, (db) => work(writesOf(db)));
     } catch (error) {
+      if (isDeadEnd(error)) connection = "fresh";
       const isWorthIt = isConflict(error) || (isDeadEnd(error) && attempt === 1);
       const pauseMs = isDeadEnd(error) ? 0 : Math.random() * FIRST_PAUSE_MS * 2 ** attempt;
       if (!isWorthIt || attempt === TRIES || Date.now() + pauseMs >= options.deadline)
