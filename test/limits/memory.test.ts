@@ -109,6 +109,17 @@ describe("what the database knows of a key", () => {
     expect((await limits.ask(KEY, NOON + PAST_GRACE)).standing.conduct.strikes).toEqual([]);
   });
 
+  test("that was asked for before newer strikes were written down does not take their place", async () => {
+    const { limits } = someLimits();
+    const askedAt = performance.now();
+    await limits.admit(KEY, NOON, false);
+    await limits.admit(KEY, NOON, false);
+    await limits.admit(KEY, NOON + PAST_GRACE, false);
+    limits.areKept(limits.takeChanged(500));
+    limits.introduce(known(KEY), askedAt);
+    expect((await limits.ask(KEY, NOON + PAST_GRACE)).standing.conduct.strikes).toHaveLength(1);
+  });
+
   test("does not take the place of strikes that could not be written down", async () => {
     const { limits } = someLimits();
     await limits.admit(KEY, NOON, false);
