@@ -75,7 +75,7 @@ export function openPostgresEngine({ url, rules, connections, perform, onFault }
       }
     },
     async close() {
-      await Promise.race([Promise.allSettled([...underWay, forgetting]), Bun.sleep(WRITE_MS)]);
+      await Promise.allSettled([...underWay, forgetting]);
       await pool.close();
     },
   };

@@ -133,6 +133,8 @@ export function openPool(settings: WireSettings, size: number, bounds: PoolBound
 /** How long a server may take to hear the goodbye. */
 const GOODBYE_MS = 500;
 
-function saidGoodbye(wire: Wire): Promise<unknown> {
-  return Promise.race([wire.close(), Bun.sleep(GOODBYE_MS).then(() => wire.discard("it did not hear"))]);
+async function saidGoodbye(wire: Wire): Promise<void> {
+  const timer = setTimeout(wire.discard, GOODBYE_MS, "it did not hear the goodbye");
+  await wire.close();
+  clearTimeout(timer);
 }
