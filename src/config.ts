@@ -12,7 +12,18 @@ interface Setting<T> {
 
 /** Every setting: name, default, meaning, and how it is read. */
 export const settings = {
-  databaseUrl: setting("DATABASE_URL", "./data/petstore.db", "The database file.", databasePath),
+  databaseUrl: setting(
+    "DATABASE_URL",
+    "./data/petstore.db",
+    "The database: the path of a file, or postgres://user:password@host/database.",
+    databaseAddress,
+  ),
+  databaseConnections: setting(
+    "DATABASE_CONNECTIONS",
+    "10",
+    "Connections to PostgreSQL at once, of each instance.",
+    integer(1, 1000),
+  ),
   host: setting("HOST", "127.0.0.1", "The address to listen on.", nonEmpty),
   port: setting("PORT", "8080", "The port to listen on; 0 takes a free one.", integer(0, 65_535)),
   logLevel: setting(
@@ -112,7 +123,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const problems: string[] = [];
   const values = Object.entries(settings).map(([name, { env: variable, fallback, read }]) => {
     const value = read(env[variable] ?? fallback);
-    if (value instanceof Error) problems.push(`${variable} ${value.message}, got "${env[variable]}"`);
+    if (value instanceof Error)
+      problems.push(`${variable} ${value.message}, got "${withoutPassword(env[variable] ?? "")}"`);
     return [name, value];
   });
   const config = Object.fromEntries(values) as Config;
@@ -136,9 +148,19 @@ function nonEmpty(text: string): string | Error {
   return text.trim() === "" ? new Error("must not be empty") : text;
 }
 
-function databasePath(text: string): string | Error {
-  const scheme = /^([a-z]+):\/\//i.exec(text)?.[1];
-  if (scheme && scheme !== "file") return new Error("must be the path of a database file");
+/** An address as it may be shown. */
+export function withoutPassword(address: string): string {
+  return address.replace(/^(\w+:\/\/[^:/?#]*):.*@/, "$1:***@").replace(/([?&]password=)[^&]*/i, "$1***");
+}
+
+function databaseAddress(text: string): string | Error {
+  const scheme = /^([a-z]+):\/\//i.exec(text)?.[1]?.toLowerCase();
+  if (scheme === "postgres" || scheme === "postgresql") {
+    const isWhole = URL.canParse(text) && new URL(text).pathname.length > 1;
+    return isWhole ? text : new Error("must be like postgres://user:password@host:5432/database");
+  }
+  if (scheme && scheme !== "file")
+    return new Error("must be the path of a database file, or an address that begins with postgres://");
   return text.trim() === "" ? new Error("must not be empty") : resolve(text.replace(/^file:\/\//, ""));
 }
 

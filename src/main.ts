@@ -1,21 +1,18 @@
 import type { Config } from "./config.ts";
 import { openapi } from "./contract/openapi.ts";
 import type { Caller } from "./core/context.ts";
-import { ANSWERS_KEPT_MS } from "./core/perform.ts";
+import { ANSWERS_KEPT_MS, perform as performed } from "./core/perform.ts";
 import type { NewBanRecord } from "./core/ports.ts";
 import { rulesOf } from "./core/rules.ts";
 import { callers as knownCallers } from "./http/caller.ts";
 import { cors } from "./http/cors.ts";
 import type { Log } from "./http/log.ts";
-import type { Store } from "./http/operate.ts";
 import { pages } from "./http/pages.ts";
 import { requestIds, serve } from "./http/serve.ts";
 import { writeBehind } from "./limits/behind.ts";
 import { memoryLimits } from "./limits/memory.ts";
 import { usageCounter } from "./limits/usage.ts";
-import { connectReader } from "./store/sqlite/connection.ts";
-import { startWriter } from "./store/sqlite/writer.ts";
-import { reads } from "./store/store.ts";
+import { openEngine } from "./store/open.ts";
 
 const SWEEP_EVERY_MS = 60_000;
 /** How soon a change by another process is noticed. */
@@ -40,23 +37,17 @@ export interface Surroundings {
 /** Opens the adapters, wires them, and listens. The database must be migrated. */
 export async function start(config: Config, { clock, log }: Surroundings): Promise<Running> {
   const rules = rulesOf(config);
-  const writer = await startWriter(
-    new URL("./writer.ts", import.meta.url),
-    { path: config.databaseUrl, rules },
-    (error) => log.error("The writer stopped and is started again.", { cause: String(error) }),
-  );
-  const reader = connectReader(config.databaseUrl);
-  const store: Store = {
-    ...reads(reader),
-    async perform(command) {
-      const performed = await writer.perform(command);
-      // Whoever hears of the write can read it.
-      reader.refresh();
-      return performed;
-    },
-  };
+  const engine = await openEngine(new URL("./writer.ts", import.meta.url), {
+    url: config.databaseUrl,
+    connections: config.databaseConnections,
+    rules,
+    perform: performed,
+    onFault: (error) =>
+      log.error("Something went wrong in the data store, and is tried again.", { cause: String(error) }),
+  });
+  const store = { ...engine.reads, perform: engine.perform };
   const perform = (operation: string, input: unknown) =>
-    store.perform({ operation, caller: itself, input, now: clock() });
+    engine.perform({ operation, caller: itself, input, now: clock() });
   let isStopping = false;
 
   const usage = usageCounter();
@@ -99,13 +90,7 @@ export async function start(config: Config, { clock, log }: Surroundings): Promi
     }),
   );
 
-  const isReady = async () => {
-    try {
-      return writer.isReady() && !isStopping && reader.value("select 1") === 1;
-    } catch {
-      return false;
-    }
-  };
+  const isReady = async () => !isStopping && (await engine.isReady());
   const deprecation = { deprecatedAt: config.petGetDeprecatedAt, sunsetAt: config.petGetSunsetAt };
   const server = listening(() =>
     serve({
@@ -128,28 +113,39 @@ export async function start(config: Config, { clock, log }: Surroundings): Promi
     }),
   );
   if (server instanceof Error) {
-    await writer.close();
-    reader.close();
+    await engine.close();
     throw server;
   }
 
-  let revision = await store.accessRevision();
+  let revision: number | undefined;
+  let isLooking = false;
   const lookForChanges = async () => {
-    const latest = await store.accessRevision();
-    if (latest !== revision) callers.forget();
-    revision = latest;
+    if (isLooking) return;
+    isLooking = true;
+    try {
+      const latest = await store.accessRevision();
+      if (latest !== revision) callers.forget();
+      revision = latest;
+    } catch {
+      callers.forget();
+    } finally {
+      isLooking = false;
+    }
   };
-  const sweep = () => {
-    writer.forgetAnswers(clock() - ANSWERS_KEPT_MS);
-    const beforeDay = Math.floor(clock() / DAY_MS) - config.usageKeptDays;
-    perform("behind.forgetUsage", { beforeDay }).catch((error) =>
-      log.warn("The sweep failed.", { cause: String(error) }),
-    );
+  await lookForChanges();
+  const sweep = async () => {
+    try {
+      const { body: isOurs } = await perform("behind.takeSweep", { until: clock() + SWEEP_EVERY_MS });
+      if (!isOurs) return;
+      engine.forgetAnswers(clock() - ANSWERS_KEPT_MS);
+      await perform("behind.forgetUsage", {
+        beforeDay: Math.floor(clock() / DAY_MS) - config.usageKeptDays,
+      });
+    } catch (error) {
+      log.warn("The sweep failed.", { cause: String(error) });
+    }
   };
-  const timers = [
-    setInterval(() => lookForChanges().catch(() => callers.forget()), LOOK_FOR_CHANGES_MS),
-    setInterval(sweep, SWEEP_EVERY_MS),
-  ];
+  const timers = [setInterval(lookForChanges, LOOK_FOR_CHANGES_MS), setInterval(sweep, SWEEP_EVERY_MS)];
 
   return {
     url: `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${server.port}`,
@@ -160,8 +156,7 @@ export async function start(config: Config, { clock, log }: Surroundings): Promi
       await Promise.race([server.stop(), Bun.sleep(config.shutdownSeconds * 1000)]);
       await server.stop(true);
       await behind.stop();
-      await writer.close();
-      reader.close();
+      await engine.close();
       log.flush();
     },
   };

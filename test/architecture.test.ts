@@ -89,9 +89,8 @@ test("the core knows the contract and itself: no HTTP, no SQL, no network", () =
 });
 
 test("the store knows the core, and of the contract only types", () => {
-  expect(strays("store", from("contract"), from("core"), from("store"), /^node:/, /^bun:sqlite$/)).toEqual(
-    [],
-  );
+  const drivers = /^(bun:sqlite|pg)$/;
+  expect(strays("store", from("contract"), from("core"), from("store"), /^node:/, drivers)).toEqual([]);
   const values = inFolder("store").flatMap((file) =>
     importsOf(file)
       .filter((each) => each.from.startsWith("src/contract/") && !each.isTypeOnly)
@@ -153,9 +152,15 @@ test("nobody imports the command, only the command imports main, and nobody the 
   expect(importers(/^src\/writer\.ts$/)).toEqual([]);
 });
 
-test("only the database's own folder speaks SQLite", () => {
-  const speakers = source.filter((file) => importsOf(file).some(({ from: path }) => path === "bun:sqlite"));
-  for (const { path } of speakers) expect(path).toStartWith("src/store/sqlite/");
+test("only a database's own folder has its driver, and the two folders do not know each other", () => {
+  const importers = (pattern: RegExp) =>
+    source
+      .filter((file) => importsOf(file).some(({ from: path }) => pattern.test(path)))
+      .map(({ path }) => path);
+  for (const path of importers(/^bun:sqlite$/)) expect(path).toStartWith("src/store/sqlite/");
+  for (const path of importers(/^pg$/)) expect(path).toStartWith("src/store/postgres/");
+  expect(importers(/^src\/store\/sqlite\//).filter((path) => path.includes("/postgres/"))).toEqual([]);
+  expect(importers(/^src\/store\/postgres\//).filter((path) => path.includes("/sqlite/"))).toEqual([]);
 });
 
 test("the settings know nothing of the house, and nothing but the settings reads the environment", () => {

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type Config, readConfig } from "../src/config.ts";
 import { everyEndpoint } from "../src/contract/api.ts";
 import { errors, errorsOf } from "../src/contract/errors.ts";
@@ -12,8 +9,7 @@ import type { Quota } from "../src/core/plans.ts";
 import { rulesOf } from "../src/core/rules.ts";
 import { openLog } from "../src/http/log.ts";
 import { start } from "../src/main.ts";
-import { diagnoseFile } from "../src/store/sqlite/doctor.ts";
-import { type EmbeddedStore, openStore } from "../src/store/sqlite/store.ts";
+import { aDatabase, type Beside } from "./beside.ts";
 import { type Spoken, throughClient, type Words } from "./through-client.ts";
 
 /** Sunday, 15 November 2026, 12:00 UTC: where every test's clock starts. */
@@ -29,8 +25,7 @@ const kept = [
   "* from orders",
   "* from movements",
   "* from events where type not in ('quota.warning', 'key.strike_warning')",
-  // Every write through the client has a key; only a test's own is the test's business.
-  "* from kept_answers where length(key) <> 32 or key glob '*[^0-9a-f]*'",
+  "* from kept_answers",
   "* from clients",
   "id, client_id, role, name, hash, last_four, created_at, expires_at, revoked_at from api_keys",
   "* from bans",
@@ -45,6 +40,9 @@ const rateHeaders: readonly (readonly [string, RegExp])[] = [
   ["ratelimit-policy", /^"minute";q=[1-9]\d*;w=60, "day";q=[1-9]\d*;w=86400$/],
   ["ratelimit", /^"minute";r=\d+;t=\d+, "day";r=\d+;t=\d+$/],
 ];
+
+/** Every write through the client has such a key; only a test's own is the test's business. */
+const CLIENTS_OWN_KEY = /^[0-9a-f]{32}$/;
 
 interface MadeKey {
   readonly id: number;
@@ -80,6 +78,13 @@ export interface Person {
   delete(path: string, headers?: Record<string, string>): Promise<Reply>;
 }
 
+interface StoredEvent {
+  readonly type: string;
+  readonly subject: string;
+  readonly clientId: number | null;
+  readonly data: Record<string, unknown>;
+}
+
 export interface TestStore extends AsyncDisposable {
   readonly url: string;
   readonly config: Config;
@@ -94,12 +99,12 @@ export interface TestStore extends AsyncDisposable {
   /** Everything that was logged. */
   readonly logged: () => string;
   /** A second connection to the same database, beside the server. */
-  readonly beside: EmbeddedStore;
+  readonly beside: Beside;
   newPerson(role: Role, options?: { clientId?: number; expiresAt?: number; quota?: Quota }): Promise<Person>;
   /** Every event so far, oldest first. */
-  events(): { type: string; subject: string; clientId: number | null; data: Record<string, unknown> }[];
+  events(): Promise<StoredEvent[]>;
   /** Everything that is stored, to prove that a refusal changed nothing. */
-  snapshot(): string;
+  snapshot(): Promise<string>;
   /** A category, and a pet of it with this stock. */
   aPet(quantity?: number, name?: string): Promise<{ id: number; categoryId: number }>;
   findings(): Promise<readonly unknown[]>;
@@ -108,17 +113,17 @@ export interface TestStore extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** A real server on a free port, over a new database in a temporary folder, with a clock moved by hand. */
+/** A real server on a free port, over a new database of the run's engine, with a clock moved by hand. */
 export async function aStore(env: Record<string, string> = {}): Promise<TestStore> {
-  const folder = mkdtempSync(join(tmpdir(), "petstore-test-"));
+  const database = await aDatabase();
   const config = readConfig({
-    DATABASE_URL: join(folder, "petstore.db"),
+    DATABASE_URL: database.url,
     PORT: "0",
     LOG_LEVEL: "info",
     ...env,
   });
   const clock = { now: NOON };
-  const beside = openStore(config.databaseUrl, clock.now);
+  const beside = await database.open(clock.now);
   let logged = "";
   const log = openLog(
     config.logLevel,
@@ -169,18 +174,27 @@ export async function aStore(env: Record<string, string> = {}): Promise<TestStor
       log.flush();
       return logged;
     },
-    events: () =>
-      beside.db
-        .rows("select type, subject, client_id as clientId, data from events order by id")
-        .map((row) => ({ ...row, data: JSON.parse(String(row.data)) }) as never),
-    snapshot: () => JSON.stringify(kept.map((columns) => beside.db.rows(`select ${columns} order by 1, 2`))),
+    async events() {
+      const rows = await beside.db.rows(
+        'select type, subject, client_id as "clientId", data from events order by id',
+      );
+      return rows.map((row) => ({ ...row, data: JSON.parse(String(row.data)) }) as StoredEvent);
+    },
+    async snapshot() {
+      const tables = await Promise.all(
+        kept.map((columns) => beside.db.rows(`select ${columns} order by 1, 2`)),
+      );
+      return JSON.stringify(
+        tables.map((rows) => rows.filter(({ key }) => !CLIENTS_OWN_KEY.test(String(key)))),
+      );
+    },
     async aPet(quantity = 1, name = "Rex") {
       const category = await staff.post("/categories", { name: "Dogs" });
       const pet = await staff.post("/pets", { name, categoryId: category.body.id });
       if (quantity !== 1) await staff.put(`/store/inventory/${pet.body.id}`, { quantity });
       return pet.body;
     },
-    findings: async () => (await diagnoseFile(beside.db)).findings,
+    findings: async () => (await beside.diagnose()).findings,
     async restart() {
       await running.stop();
       running = await start({ ...config, port: Number(new URL(url).port) }, surroundings);
@@ -189,8 +203,8 @@ export async function aStore(env: Record<string, string> = {}): Promise<TestStor
       if (isStopping) return stopped.promise;
       isStopping = true;
       await running.stop();
-      beside.close();
-      rmSync(folder, { recursive: true, force: true });
+      await beside.close();
+      await database.remove();
       stopped.resolve();
     },
     [Symbol.asyncDispose]: () => store.stop(),
@@ -296,10 +310,11 @@ function jsonOf(text: string, headers: Headers): unknown {
 
 /** Sends what is to be refused, proves that it left nothing behind, and gives the Error. */
 export async function refused(store: TestStore, send: () => Promise<Reply>): Promise<Reply["body"]> {
-  const before = store.snapshot();
+  const before = await store.snapshot();
   const { status, text, body } = await send();
   if (status < 400) throw new Error(`Answered ${status} where a refusal was expected: ${text}`);
-  if (store.snapshot() !== before) throw new Error(`Refused with ${status}, but changed the store: ${text}`);
+  if ((await store.snapshot()) !== before)
+    throw new Error(`Refused with ${status}, but changed the store: ${text}`);
   return body;
 }
 

@@ -2,7 +2,6 @@ import { Command } from "commander";
 import type { Ban } from "../contract/access-shapes.ts";
 import { shownBan } from "../core/admin.ts";
 import { plans } from "../core/plans.ts";
-import { reads } from "../store/store.ts";
 import { act, given } from "./act.ts";
 import { positive } from "./clients.ts";
 import { print, table } from "./say.ts";
@@ -15,11 +14,8 @@ export function banCommands(): Command {
     .option("--json", "Print JSON.")
     .addHelpText("after", "\nExample:\n  petstore bans list")
     .action(async ({ json, ...options }: { json?: true }) => {
-      const bans = await inspecting(options, async (db) => {
-        const records = await reads(db).bans(
-          { descending: false, limit: Number.MAX_SAFE_INTEGER },
-          Date.now(),
-        );
+      const bans = await inspecting(options, async ({ reads }) => {
+        const records = await reads.bans({ descending: false, limit: Number.MAX_SAFE_INTEGER }, Date.now());
         return records.map(shownBan);
       });
       print(json === true, bans, table(bans.map(row), "No key is banned."));

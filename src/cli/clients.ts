@@ -2,7 +2,6 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import type { Client } from "../contract/access-shapes.ts";
 import { plans } from "../core/plans.ts";
 import type { ClientRecord } from "../core/ports.ts";
-import { reads } from "../store/store.ts";
 import { act, given } from "./act.ts";
 import { print, table, time } from "./say.ts";
 import { inspecting, withSettings } from "./settings.ts";
@@ -34,7 +33,7 @@ export function clientCommands(): Command {
   const list = command("list", "List all clients.")
     .addHelpText("after", "\nExample:\n  petstore clients list --json")
     .action(async (options: { json?: true }) => {
-      const clients = await inspecting(options, async (db) => (await everyClient(reads(db))).map(shown));
+      const clients = await inspecting(options, async ({ reads }) => (await everyClient(reads)).map(shown));
       print(
         options.json === true,
         clients,

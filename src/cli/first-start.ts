@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import type { Config } from "../config.ts";
 import { operator } from "../core/clients.ts";
@@ -6,20 +6,21 @@ import { loadDemo } from "../core/demo.ts";
 import { KEY_BYTES } from "../core/key-format.ts";
 import { perform } from "../core/perform.ts";
 import { rulesOf } from "../core/rules.ts";
+import { isPostgres } from "../store/open.ts";
 import { Refused } from "./say.ts";
 import { openDatabase } from "./settings.ts";
 
 /** What must be there before the server listens: the tables, and the demo catalogue if it is wanted. */
 export async function prepare(config: Config, isDemo: boolean): Promise<void> {
   const now = Date.now();
-  const { transact, close } = openDatabase(config, now);
+  const { transact, close } = await openDatabase(config, now);
   try {
     await transact(async (store) => {
       const { id } = await operator(store, now);
       if (isDemo && (await store.isEmpty())) await loadDemo(store, id, rulesOf(config), now);
     });
   } finally {
-    close();
+    await close();
   }
 }
 
@@ -29,7 +30,7 @@ export async function prepare(config: Config, isDemo: boolean): Promise<void> {
  */
 export async function firstKey(config: Config): Promise<KeyPlace> {
   const now = Date.now();
-  const { transact, close } = openDatabase(config, now);
+  const { transact, close } = await openDatabase(config, now);
   try {
     return await transact(async (store) => {
       if ((await store.keys(null)).length > 0) return keyPlace(config, undefined);
@@ -41,9 +42,12 @@ export async function firstKey(config: Config): Promise<KeyPlace> {
       return keyPlace(config, ((await perform(store, command, rulesOf(config))).body as { key: string }).key);
     });
   } finally {
-    close();
+    await close();
   }
 }
+
+/** Where the first admin key is put when the database is no file beside it. */
+const KEY_FOLDER = "./data";
 
 export interface KeyPlace {
   readonly line: string;
@@ -53,7 +57,7 @@ export interface KeyPlace {
 
 /** Where the first admin key can be had: on the terminal this once, or in a file that only the owner reads. */
 function keyPlace(config: Config, key: string | undefined): KeyPlace {
-  const file = join(dirname(config.databaseUrl), "admin.key");
+  const file = join(isPostgres(config.databaseUrl) ? KEY_FOLDER : dirname(config.databaseUrl), "admin.key");
   const shown = relative(process.cwd(), file);
   if (key !== undefined && process.stderr.isTTY) return { line: `${key}  (shown this once)`, shell: key };
   if (key !== undefined) writeSecret(file, `${key}\n`);
@@ -69,6 +73,7 @@ function keyPlace(config: Config, key: string | undefined): KeyPlace {
 /** A new file, because the mode of an old one would stay as it was. */
 function writeSecret(file: string, text: string): void {
   try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     rmSync(file, { force: true });
     writeFileSync(file, text, { mode: 0o600, flag: "wx" });
   } catch (error) {

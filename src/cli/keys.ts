@@ -4,7 +4,6 @@ import { ROTATION_DAYS } from "../contract/access-shapes.ts";
 import { roles } from "../contract/route.ts";
 import { operator } from "../core/clients.ts";
 import { shownKey } from "../core/keys.ts";
-import { reads } from "../store/store.ts";
 import { act, given } from "./act.ts";
 import { positive, wholeNumber } from "./clients.ts";
 import { print, Refused, table } from "./say.ts";
@@ -47,8 +46,7 @@ export function keyCommands(): Command {
     .option("--json", "Print JSON.")
     .addHelpText("after", "\nExample:\n  petstore keys list --client 2")
     .action(async ({ client, json, ...options }: { client?: number; json?: true }) => {
-      const keys = await inspecting(options, async (db) => {
-        const store = reads(db);
+      const keys = await inspecting(options, async ({ reads: store }) => {
         if (client !== undefined && !(await store.client(client)))
           throw new Refused(`There is no client ${client}.`);
         return (await store.keys(client ?? null)).map(shownKey);

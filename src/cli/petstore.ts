@@ -2,7 +2,7 @@ import { Command, CommanderError } from "commander";
 import packageFile from "../../package.json" with { type: "json" };
 import { WrongSettings } from "../config.ts";
 import { Failure } from "../core/failure.ts";
-import { ForeignDatabase, NewerDatabase, OlderDatabase } from "../store/sqlite/migrate.ts";
+import { ForeignDatabase, NewerDatabase, OlderDatabase } from "../store/migrations.ts";
 import { banCommands, planCommands } from "./bans.ts";
 import { clientCommands } from "./clients.ts";
 import { keyCommands } from "./keys.ts";

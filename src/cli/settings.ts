@@ -1,10 +1,9 @@
 import { existsSync, statSync } from "node:fs";
 import { type Command, Option } from "commander";
-import { type Config, readConfig, settings } from "../config.ts";
+import { type Config, readConfig, settings, withoutPassword } from "../config.ts";
 import { Unavailable } from "../core/failure.ts";
-import { type Connection, connect } from "../store/sqlite/connection.ts";
-import { requireCurrent } from "../store/sqlite/migrate.ts";
-import { type EmbeddedStore, openStore } from "../store/sqlite/store.ts";
+import type { Inspected, OpenedStore } from "../store/engine.ts";
+import { inspectStore, isPostgres, openStore } from "../store/open.ts";
 import { DatabaseTrouble } from "./say.ts";
 
 type Name = keyof typeof settings;
@@ -31,51 +30,56 @@ export function configOf(options: Readonly<Record<string, unknown>>): Config {
   return readConfig({ ...process.env, ...Object.fromEntries(flags) });
 }
 
-export interface Opened extends EmbeddedStore {
-  readonly migrated: readonly string[];
-}
-
 /** The database that the settings name, up to date. */
-export function openDatabase(config: Config, now: number): Opened {
-  try {
-    return openStore(config.databaseUrl, now);
-  } catch (error) {
-    if (!(error instanceof Unavailable)) throw error;
-    const reason = error.cause instanceof Error ? error.cause.message : String(error.cause);
-    throw new DatabaseTrouble(
-      `Cannot open the database ${config.databaseUrl} (${reason}). Check that its folder can be written and that the file is a Petstore database, or choose another with DATABASE_URL.`,
-    );
-  }
+export async function openDatabase(config: Config, now: number): Promise<OpenedStore> {
+  return orTrouble(config, () => openStore(config.databaseUrl, now));
 }
 
 /** Looks at a database that must be there, and changes nothing in it. */
 export async function inspecting<T>(
   options: Readonly<Record<string, unknown>>,
-  work: (db: Connection) => Promise<T>,
+  work: (inspected: Inspected) => Promise<T>,
 ): Promise<T> {
-  const { databaseUrl } = configOf(options);
-  if (!existsSync(databaseUrl) || statSync(databaseUrl).size === 0) {
+  const config = configOf(options);
+  const { databaseUrl } = config;
+  const isServer = isPostgres(databaseUrl);
+  if (!isServer && (!existsSync(databaseUrl) || statSync(databaseUrl).size === 0)) {
     throw new DatabaseTrouble(`There is no database at ${databaseUrl}. Name it with DATABASE_URL.`);
   }
-  const db = connect(databaseUrl, "read");
+  const open = () => inspectStore(databaseUrl);
+  const inspected = isServer ? await orTrouble(config, open) : await open();
   try {
-    requireCurrent(db);
-    return await work(db);
+    return await work(inspected);
   } finally {
-    db.close();
+    await inspected.close();
   }
 }
 
 /** Does something with the database and closes it. */
 export async function withDatabase<T>(
   options: Readonly<Record<string, unknown>>,
-  work: (opened: Opened) => Promise<T>,
+  work: (opened: OpenedStore) => Promise<T>,
 ): Promise<T> {
-  const opened = openDatabase(configOf(options), Date.now());
+  const opened = await openDatabase(configOf(options), Date.now());
   try {
     return await work(opened);
   } finally {
-    opened.close();
+    await opened.close();
+  }
+}
+
+async function orTrouble<T>({ databaseUrl }: Config, open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    const reason = error.cause instanceof Error ? error.cause.message : String(error.cause);
+    const remedy = isPostgres(databaseUrl)
+      ? "Check that the server runs, and that its address, user, password and database are right"
+      : "Check that its folder can be written and that the file is a Petstore database, or choose another";
+    throw new DatabaseTrouble(
+      `Cannot open the database ${withoutPassword(databaseUrl)} (${reason}). ${remedy} with DATABASE_URL.`,
+    );
   }
 }
 

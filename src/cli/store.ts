@@ -5,7 +5,6 @@ import { loadDemo } from "../core/demo.ts";
 import { Unavailable } from "../core/failure.ts";
 import { rulesOf } from "../core/rules.ts";
 import type { Diagnosis } from "../store/doctor.ts";
-import { diagnoseFile } from "../store/sqlite/doctor.ts";
 import { DAMAGE_EXIT, Exit, print, Refused } from "./say.ts";
 import { configOf, inspecting, withDatabase, withSettings } from "./settings.ts";
 
@@ -84,7 +83,7 @@ export function doctorCommand(): Command {
 async function diagnosis(options: Readonly<Record<string, unknown>>): Promise<Diagnosis> {
   const check = "the file is whole";
   try {
-    return await inspecting(options, diagnoseFile);
+    return await inspecting(options, (inspected) => inspected.diagnose());
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;
     const message = error.cause instanceof Error ? error.cause.message : String(error.cause);

@@ -32,7 +32,8 @@ export const internal = {
   /** Writes down what was counted. Bans are never among it: a ban that was lifted stays lifted. */
   "behind.keep": async (cx: WriteContext, { tally, conduct, events }: Behind) => {
     if (!isEmpty(tally)) await cx.store.addTally(tally, false);
-    for (const each of conduct) await cx.store.keepConduct(each.keyId, each.conduct);
+    // In one order on every instance, so that two of them never wait for each other in a circle.
+    for (const each of conduct.toSorted(byKey)) await cx.store.keepConduct(each.keyId, each.conduct);
     if (events.length > 0) await cx.store.emit(events, cx.now);
     return { body: undefined };
   },
@@ -62,6 +63,11 @@ export const internal = {
     return { body: undefined };
   },
 
+  /** Says whether this instance is the one to sweep now: one of them is enough. */
+  "behind.takeSweep": async (cx: WriteContext, { until }: { readonly until: number }) => ({
+    body: await cx.store.takeDuty("sweep", cx.now, until),
+  }),
+
   "behind.forgetUsage": async (cx: WriteContext, { beforeDay }: { readonly beforeDay: number }) => {
     await cx.store.forgetUsage(beforeDay);
     return { body: undefined };
@@ -73,4 +79,8 @@ async function writeRows(store: Writes, { windows, usage, operations, lastUsed }
   await store.addUsage(Array.from(rowsOf(usage, USAGE_COLUMNS), (row) => usageOfRow(row, operations)));
   for (const [keyId, at] of rowsOf(lastUsed, LAST_USED_COLUMNS))
     await store.keepLastUsed(keyId as number, at as number);
+}
+
+function byKey(a: { readonly keyId: number }, b: { readonly keyId: number }): number {
+  return a.keyId - b.keyId;
 }

@@ -52,6 +52,8 @@ export const categories: Operations<PetstoreApi["categories"]> = {
     const before = await knownCategory(cx, categoryId);
     requireMatch(cx, categoryTag(before));
     if (!(await cx.store.removeCategory(before))) {
+      const now = await cx.store.category(categoryId);
+      if (now?.version !== before.version) throw new Conflict();
       fail(
         "category_in_use",
         `Pets belong to category ${categoryId}. Move or remove them first: GET /pets?categoryId=${categoryId}.`,

@@ -49,7 +49,7 @@ export async function perform(store: Writes, command: Command, rules: Rules): Pr
   if (idempotency) {
     const body = result.body === undefined ? null : JSON.stringify(result.body);
     const answer = { fingerprint: idempotency.fingerprint, body, tag: result.tag ?? null };
-    await store.keepAnswer(caller.clientId, idempotency.key, answer, now);
+    await store.keepAnswer(caller.clientId, idempotency.key, answer, now, now - ANSWERS_KEPT_MS);
   }
   return result.secret ? { ...result, body: { ...(result.body as object), ...result.secret } } : result;
 }

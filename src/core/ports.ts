@@ -101,7 +101,14 @@ export interface Writes extends Reads {
   /** `null`: pets belong to it, or it is not as it was read. */
   removeCategory(before: CategoryRecord): Awaitable<CategoryRecord | null>;
   emit(events: readonly NewEvent[], now: number): Awaitable<void>;
-  keepAnswer(clientId: number, key: string, answer: KeptAnswer, now: number): Awaitable<void>;
+  /** In the place of one that was kept before then; a newer one is not replaced, the transaction fails. */
+  keepAnswer(
+    clientId: number,
+    key: string,
+    answer: KeptAnswer,
+    now: number,
+    keptBefore: number,
+  ): Awaitable<void>;
   /** Drops some of the older answers; whether more may be left. */
   forgetAnswers(keptBefore: number): Awaitable<boolean>;
   addClient(
@@ -134,6 +141,8 @@ export interface Writes extends Reads {
   keepConduct(keyId: number, conduct: Conduct): Awaitable<void>;
   addUsage(rows: readonly UsageRecord[]): Awaitable<void>;
   forgetUsage(beforeDay: number): Awaitable<void>;
+  /** Takes a duty until then, if no other instance has it now. */
+  takeDuty(name: string, now: number, until: number): Awaitable<boolean>;
   keepLastUsed(keyId: number, at: number): Awaitable<void>;
   addAudit(entry: Omit<AuditRecord, "id">): Awaitable<void>;
   raiseAccessRevision(): Awaitable<void>;

@@ -27,7 +27,7 @@ export interface Callers {
 export interface CallerOptions {
   readonly store: Pick<Reads, "keyByHash">;
   /** A key was looked up: the limiter learns what is known of it. */
-  readonly introduce: (known: KnownKey) => void;
+  readonly introduce: (known: KnownKey, askedAt: number) => void;
   readonly keyWasUsed: (keyId: number, at: number) => void;
 }
 
@@ -36,6 +36,7 @@ export function callers({ store, introduce, keyWasUsed }: CallerOptions): Caller
 
   const lookUp = async (key: string, now: number): Promise<KnownCaller | Failure> => {
     const rememberedThen = remembered;
+    const askedAt = performance.now();
     let known: KnownKey | null;
     try {
       known = await store.keyByHash(hashOf(key));
@@ -46,7 +47,7 @@ export function callers({ store, introduce, keyWasUsed }: CallerOptions): Caller
     if (!known) return unknownKey;
     const refused = refusal(known, now);
     if (refused) return refused;
-    introduce(known);
+    introduce(known, askedAt);
     const { id: keyId, clientId, role, perMinute, perDay, bannedUntil, expiresAt } = known;
     const caller: Remembered = {
       keyId,

@@ -30,8 +30,11 @@ export interface MemoryOptions {
 }
 
 export interface MemoryLimits extends Limits {
-  /** Takes over what the database knows of a key and its client, where memory knows nothing newer. */
-  introduce(known: KnownKey): void;
+  /**
+   * Takes over what the database knows of a key and its client, where memory knows nothing newer. `askedAt`, by
+   * `performance.now()`, is when the database was asked: what was written down since is newer than its answer.
+   */
+  introduce(known: KnownKey, askedAt?: number): void;
   /** The database has the ban now. */
   banIsKept(ban: NewBanRecord): void;
   /** What has changed since it was last taken; it is to be written down before more is taken. */
@@ -62,6 +65,8 @@ export function memoryLimits(options: MemoryOptions): MemoryLimits {
   const changedConducts = new Set<number>();
   /** Taken to be written down, and not yet known to be. */
   const conductsUnderWay = new Set<number>();
+  /** When a conduct was last written down. */
+  const conductsKeptAt = new Map<number, number>();
   /** Bans that were earned and are not yet in the database. */
   const freshBans = new Map<number, number>();
   const addresses = addressLimits(anonymous);
@@ -128,9 +133,10 @@ export function memoryLimits(options: MemoryOptions): MemoryLimits {
       return { standing, waitSeconds };
     },
 
-    introduce({ id, clientId, windows, conduct }) {
+    introduce({ id, clientId, windows, conduct }, askedAt = performance.now()) {
       if (!clients.has(clientId) && windows) clients.load(clientId, windows);
       if (changedConducts.has(id) || conductsUnderWay.has(id)) return;
+      if ((conductsKeptAt.get(id) ?? 0) > askedAt) return;
       if (conduct) conducts.set(id, conduct);
       else conducts.delete(id);
     },
@@ -152,13 +158,18 @@ export function memoryLimits(options: MemoryOptions): MemoryLimits {
     },
 
     areKept({ conduct }) {
-      for (const { keyId } of conduct) conductsUnderWay.delete(keyId);
+      const now = performance.now();
+      for (const { keyId } of conduct) {
+        conductsUnderWay.delete(keyId);
+        conductsKeptAt.set(keyId, now);
+      }
     },
 
     isCrowded: () => Math.max(clients.size, conducts.size) > clientsInMemory,
 
     trim() {
       clients.dropUnchanged();
+      conductsKeptAt.clear();
       for (const keyId of conducts.keys()) if (!changedConducts.has(keyId)) conducts.delete(keyId);
     },
   };

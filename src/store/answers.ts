@@ -7,11 +7,12 @@ const FORGET_AT_ONCE = 1000;
 const keptAnswer = sql<KeptAnswer>`
   select fingerprint, body, tag from kept_answers where client_id = :clientId and key = :key and kept_at > :keptSince`;
 
-const keepAnswer = sql`
+const forgetAnswer = sql`
+  delete from kept_answers where client_id = :clientId and key = :key and kept_at <= :keptBefore`;
+// Fails if there is an answer: another request with the same key was quicker, and this one must not be done too.
+const insertAnswer = sql`
   insert into kept_answers (client_id, key, fingerprint, body, tag, kept_at)
-  values (:clientId, :key, :fingerprint, :body, :tag, :now)
-  on conflict (client_id, key) do update set
-    fingerprint = excluded.fingerprint, body = excluded.body, tag = excluded.tag, kept_at = excluded.kept_at`;
+  values (:clientId, :key, :fingerprint, :body, :tag, :now)`;
 
 const forgetAnswers = sql<unknown>`
   delete from kept_answers where (client_id, key) in
@@ -24,7 +25,10 @@ export function answerReads(db: Db): Pick<Reads, "keptAnswer"> {
 
 export function answerWrites(db: Db): Pick<Writes, "keepAnswer" | "forgetAnswers"> {
   return {
-    keepAnswer: (clientId, key, answer, now) => db.run(keepAnswer, { ...answer, clientId, key, now }),
+    async keepAnswer(clientId, key, answer, now, keptBefore) {
+      await db.run(forgetAnswer, { clientId, key, keptBefore });
+      await db.run(insertAnswer, { ...answer, clientId, key, now });
+    },
     forgetAnswers: async (keptBefore) => {
       const forgotten = await db.all(forgetAnswers, { keptBefore, atOnce: FORGET_AT_ONCE });
       return forgotten.length === FORGET_AT_ONCE;

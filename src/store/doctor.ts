@@ -116,7 +116,7 @@ export interface Diagnosis {
 /** Proves the rules of the store over all of it; `own` are the checks that an engine has of itself. */
 export async function diagnose(
   db: Db,
-  own: Readonly<Record<string, () => readonly string[]>>,
+  own: Readonly<Record<string, () => Awaitable<readonly string[]>>>,
 ): Promise<Diagnosis> {
   const findings: Finding[] = [];
   const tell = async (check: string, find: () => Awaitable<readonly string[]>) => {

@@ -31,7 +31,7 @@ const insertKey = sql<{ id: number }>`
 const revokeKey = sql`update api_keys set revoked_at = :now where id = :id and revoked_at is null`;
 const expireKey = sql`update api_keys set expires_at = :at where id = :id`;
 const keepLastUsed = sql`
-  insert into key_uses (key_id, at) values (:keyId, :at) on conflict (key_id) do update set at = excluded.at`;
+  insert into key_uses (key_id, at) values (:keyId, :at) on conflict (key_id) do update set at = excluded.at where key_uses.at < excluded.at`;
 
 export function keyReads(db: Db): Pick<Reads, "keyByHash" | "key" | "keys"> {
   return {

@@ -39,6 +39,11 @@ const usageOfAll = sql<UsageRow>`
   select ${usageColumns} from usage where day between :fromDay and :toDay ${andTallies}`;
 const forgetUsage = sql`delete from usage where day < :beforeDay`;
 
+const takeDuty = sql<unknown>`
+  insert into duties (name, taken_until) values (:name, :until)
+  on conflict (name) do update set taken_until = excluded.taken_until where duties.taken_until <= :now
+  returning name`;
+
 const auditColumns = fragment`id, at, key_id as "keyId", operation, subject, input`;
 const insertAudit = sql`
   insert into audit (at, key_id, operation, subject, input) values (:at, :keyId, :operation, :subject, :input)`;
@@ -84,7 +89,7 @@ export function limitReads(db: Db): Pick<Reads, "bans" | "ban" | "conduct" | "co
 
 type LimitWrites = Pick<
   Writes,
-  "addBan" | "liftBan" | "keepWindows" | "keepConduct" | "addUsage" | "forgetUsage" | "addAudit"
+  "addBan" | "liftBan" | "keepWindows" | "keepConduct" | "addUsage" | "forgetUsage" | "takeDuty" | "addAudit"
 >;
 
 export function limitWrites(db: Db): LimitWrites {
@@ -93,12 +98,23 @@ export function limitWrites(db: Db): LimitWrites {
     liftBan: async (keyId, now) => (await db.all(liftBan, { keyId, now })).length > 0,
     keepConduct: (keyId, conduct) => db.run(keepConduct, { keyId, conduct: JSON.stringify(conduct) }),
     async keepWindows(rows) {
-      for (const row of rows) await db.run(keepWindows, { ...row });
+      for (const row of rows.toSorted(byClient)) await db.run(keepWindows, { ...row });
     },
     async addUsage(rows) {
-      for (const row of rows) await db.run(addUsage, { ...row });
+      for (const row of rows.toSorted(byUsage)) await db.run(addUsage, { ...row });
     },
     forgetUsage: (beforeDay) => db.run(forgetUsage, { beforeDay }),
+    takeDuty: async (name, now, until) => (await db.all(takeDuty, { name, until, now })).length > 0,
     addAudit: (entry) => db.run(insertAudit, { ...entry }),
   };
+}
+
+// Rows in one order: two instances that write the same ones wait for each other, and not in a circle.
+function byClient(a: { readonly clientId: number }, b: { readonly clientId: number }): number {
+  return a.clientId - b.clientId;
+}
+
+function byUsage(a: UsageRecord, b: UsageRecord): number {
+  const order = byClient(a, b) || a.day - b.day || a.statusClass - b.statusClass;
+  return order || (a.operation < b.operation ? -1 : 1);
 }

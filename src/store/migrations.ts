@@ -205,4 +205,53 @@ export const migrations: readonly Migration[] = [
       "alter table api_keys drop column last_used_at",
     ],
   },
+  {
+    name: "duties that one instance does for all",
+    statements: ({ integer, tableEnd }) => [
+      `create table duties (
+        name text primary key,
+        taken_until ${integer} not null
+      )${tableEnd}`,
+    ],
+  },
 ];
+
+/** Refuses a database that this program cannot work with: another's, or a newer one. */
+export function requireOurs(tables: readonly unknown[], applied: number, known = migrations.length): void {
+  if (tables.length > 0 && !tables.includes("migrations")) throw new ForeignDatabase();
+  if (applied > known) throw new NewerDatabase(applied, known);
+}
+
+/** Refuses a database that this program cannot look at without changing it. */
+export function requireCurrent(tables: readonly unknown[], applied: number): void {
+  if (tables.length === 0) throw new ForeignDatabase();
+  requireOurs(tables, applied);
+  if (applied < migrations.length) throw new OlderDatabase(applied, migrations.length);
+}
+
+export class ForeignDatabase extends Error {
+  constructor() {
+    super(
+      "The database has tables of another program, and none of Petstore's. Name another with DATABASE_URL.",
+    );
+    this.name = "ForeignDatabase";
+  }
+}
+
+export class OlderDatabase extends Error {
+  constructor(applied: number, known: number) {
+    super(
+      `The database has migration ${applied}, this program needs ${known}. Run 'petstore migrate' first.`,
+    );
+    this.name = "OlderDatabase";
+  }
+}
+
+export class NewerDatabase extends Error {
+  constructor(applied: number, known: number) {
+    super(
+      `The database has migration ${applied}, this program knows only ${known}. Run the version that made it, or a newer one.`,
+    );
+    this.name = "NewerDatabase";
+  }
+}

@@ -5,7 +5,7 @@ import { takeUnits } from "./pets.ts";
 import { type Db, fragment, sql } from "./statement.ts";
 
 /** `complete` is 0 or 1 in the database, so that both engines keep and index it alike. */
-type OrderRow = Omit<OrderRecord, "complete"> & { readonly complete: number };
+export type OrderRow = Omit<OrderRecord, "complete"> & { readonly complete: number };
 
 const columns = fragment`id, client_id as "clientId", pet_id as "petId", quantity, ship_date as "shipDate", complete, version`;
 // A merged page sorts by names of columns, so the sort key is among them.
@@ -84,6 +84,14 @@ function orderPage(query: OrderQuery) {
   });
 }
 
-function orderOf({ complete, id, clientId, petId, quantity, shipDate, version }: OrderRow): OrderRecord {
+export function orderOf({
+  complete,
+  id,
+  clientId,
+  petId,
+  quantity,
+  shipDate,
+  version,
+}: OrderRow): OrderRecord {
   return { id, clientId, petId, quantity, shipDate, complete: complete === 1, version };
 }

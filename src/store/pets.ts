@@ -39,7 +39,7 @@ const settledStatus = fragment`case
     when open_orders + :openOrders > 0 then 'pending'
     else 'sold' end`;
 
-const moveUnits = sql<PetRecord>`
+export const takenUnits = fragment`
   update pets set quantity = quantity + :units, open_orders = open_orders + :openOrders,
     status = ${settledStatus},
     version = version + case when status = ${settledStatus} then 0 else 1 end,
@@ -47,6 +47,7 @@ const moveUnits = sql<PetRecord>`
   where id = :id and quantity + :units >= 0 and open_orders + :openOrders >= 0
     and (status = 'available' or :takes = 0)
   returning ${columns}`;
+const moveUnits = sql<PetRecord>`${takenUnits}`;
 
 const anyPet = sql<{ id: number }>`select id from pets limit 1`;
 const anyCategory = sql<{ id: number }>`select id from categories limit 1`;

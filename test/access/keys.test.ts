@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { roles } from "../../src/contract/route.ts";
 import { isWellFormed } from "../../src/core/key-format.ts";
+import { ENGINE } from "../beside.ts";
 import { eventually } from "../cli/command.ts";
 import { aStore, type Person, type TestStore } from "../harness.ts";
 import { aClient, aKey, DAY_MS, denied, holder, MINUTE_MS } from "./trail.ts";
@@ -291,16 +292,24 @@ test("a key is shown once: not in a list, a replay, the log, the trail, an event
       "/account/keys",
     ].map(async (path) => (await (path.startsWith("/account") ? rotated : admin).get(path)).text),
   );
-  const tables = ["kept_answers", "events", "audit", "api_keys"].map((table) =>
-    JSON.stringify(own.beside.db.rows(`select * from ${table}`)),
+  const tables = await Promise.all(
+    ["kept_answers", "events", "audit", "api_keys"].map(async (table) =>
+      JSON.stringify(await own.beside.db.rows(`select * from ${table}`)),
+    ),
   );
-  const folder = dirname(own.config.databaseUrl);
-  const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), "latin1"));
-  expect(files.length).toBeGreaterThanOrEqual(2);
+  const files = ENGINE === "sqlite" ? filesBeside(own.config.databaseUrl) : [];
   for (const text of [own.logged(), ...shown, ...tables, ...files])
     for (const secret of secrets) expect(text.includes(secret)).toBe(false);
   expect(own.logged()).not.toMatch(/ps_live_[0-9A-Za-z]/);
 
-  const [row] = own.beside.db.rows(`select hash from api_keys where id = ${made.keyId}`);
+  const [row] = await own.beside.db.rows(`select hash from api_keys where id = ${made.keyId}`);
   expect(row).toEqual({ hash: createHash("sha256").update(made.key).digest("hex") });
 });
+
+/** The database's own files, where what was deleted may still be. */
+function filesBeside(path: string): string[] {
+  const folder = dirname(path);
+  const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), "latin1"));
+  expect(files.length).toBeGreaterThanOrEqual(2);
+  return files;
+}

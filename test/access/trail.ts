@@ -21,9 +21,9 @@ export async function trail({ admin }: TestStore): Promise<Entry[]> {
 }
 
 /** All that says who may do what, and what was done; what is written behind can come at any time and is left out. */
-function access({ beside }: TestStore): unknown {
+function access({ beside }: TestStore): Promise<unknown> {
   const behind = "'quota.warning', 'key.strike_warning', 'key.banned'";
-  return [
+  const tables = [
     "select * from clients order by id",
     "select id, client_id, role, name, hash, expires_at, revoked_at from api_keys order by id",
     "select * from bans where cause = 'admin' order by id",
@@ -31,15 +31,16 @@ function access({ beside }: TestStore): unknown {
     "select * from orders order by id",
     "select * from kept_answers order by client_id, key",
     `select * from events where type not in (${behind}) order by id`,
-  ].map((query) => beside.db.rows(query));
+  ];
+  return Promise.all(tables.map((query) => beside.db.rows(query)));
 }
 
 /** Sends what is to be refused, and proves that no client, key, ban, event or audit entry came of it. */
 export async function denied(store: TestStore, send: () => Promise<Reply>): Promise<Reply> {
-  const before = access(store);
+  const before = await access(store);
   const reply = await send();
   expect({ text: reply.text, isRefusal: reply.status >= 400 }).toMatchObject({ isRefusal: true });
-  expect(access(store)).toEqual(before);
+  expect(await access(store)).toEqual(before);
   return reply;
 }
 

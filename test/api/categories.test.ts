@@ -68,7 +68,7 @@ describe("a change of a category", () => {
 
   test("to what it is changes nothing and tells nobody", async () => {
     const category = await aCategory({ description: "Loyal" });
-    const before = store.snapshot();
+    const before = await store.snapshot();
     const path = `/categories/${category.id}`;
     for (const reply of [
       await store.staff.patch(path, {}),
@@ -76,7 +76,7 @@ describe("a change of a category", () => {
       await store.staff.put(path, category),
     ])
       expect([reply.status, reply.body]).toEqual([200, category]);
-    expect(store.snapshot()).toBe(before);
+    expect(await store.snapshot()).toBe(before);
   });
 
   test("may repeat the id of the path and name no other", async () => {
@@ -165,11 +165,11 @@ describe("a name, of a category as of a pet", () => {
     "\ud83d",
     "a\udc15",
   ])("may not be %j", async (name) => {
-    const before = store.snapshot();
+    const before = await store.snapshot();
     for (const { status, body } of await made(name)) {
       expect([status, body.code]).toEqual([422, "invalid_body"]);
       expect(body.details.map(({ field }: { field: string }) => field)).toEqual(["name"]);
     }
-    expect(store.snapshot()).toBe(before);
+    expect(await store.snapshot()).toBe(before);
   });
 });

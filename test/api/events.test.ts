@@ -10,14 +10,11 @@ afterAll(() => store.stop());
 
 /** What a change tells, in order: the type, what it is about, and whom it concerns (`null`: everybody). */
 async function told(change: () => Promise<unknown>): Promise<unknown[][]> {
-  const before = store.events().length;
+  const before = (await store.events()).length;
   await change();
-  return store
-    .events()
-    .slice(before)
-    .map(({ type, subject, clientId }) => [type, subject, clientId]);
+  return (await store.events()).slice(before).map(({ type, subject, clientId }) => [type, subject, clientId]);
 }
-const lastEvent = () => store.events().at(-1);
+const lastEvent = async () => (await store.events()).at(-1);
 const place = async (body: unknown) => (await store.customer.post("/store/orders", body)).body.id as number;
 const patch = (orderId: number, body: unknown) => store.customer.patch(`/store/orders/${orderId}`, body);
 
@@ -27,16 +24,16 @@ test("a category tells that it was created, updated and deleted, with what it is
     id = (await store.staff.post("/categories", { name: "Dogs" })).body.id;
   });
   expect(created).toEqual([["category.created", `categories/${id}`, null]]);
-  expect(lastEvent()?.data).toEqual({ id, name: "Dogs" });
+  expect((await lastEvent())?.data).toEqual({ id, name: "Dogs" });
   expect(await told(() => store.staff.patch(`/categories/${id}`, { description: "Loyal" }))).toEqual([
     ["category.updated", `categories/${id}`, null],
   ]);
-  expect(lastEvent()?.data).toEqual({ id, name: "Dogs", description: "Loyal" });
+  expect((await lastEvent())?.data).toEqual({ id, name: "Dogs", description: "Loyal" });
   expect(await told(() => store.staff.put(`/categories/${id}`, { name: "Dogs" }))).toHaveLength(1);
   expect(await told(() => store.staff.delete(`/categories/${id}`))).toEqual([
     ["category.deleted", `categories/${id}`, null],
   ]);
-  expect(lastEvent()?.data).toEqual({ id, name: "Dogs" });
+  expect((await lastEvent())?.data).toEqual({ id, name: "Dogs" });
 });
 
 test("a pet tells that it was created, updated and deleted, with what it is", async () => {
@@ -47,13 +44,13 @@ test("a pet tells that it was created, updated and deleted, with what it is", as
   });
   const { id } = pet;
   expect(created).toEqual([["pet.created", `pets/${id}`, null]]);
-  expect(lastEvent()?.data).toEqual(pet);
+  expect((await lastEvent())?.data).toEqual(pet);
   expect(await told(() => store.staff.patch(`/pets/${id}`, { name: "Max" }))).toEqual([
     ["pet.updated", `pets/${id}`, null],
   ]);
-  expect(lastEvent()?.data).toEqual({ ...pet, name: "Max" });
+  expect((await lastEvent())?.data).toEqual({ ...pet, name: "Max" });
   expect(await told(() => store.staff.delete(`/pets/${id}`))).toEqual([["pet.deleted", `pets/${id}`, null]]);
-  expect(lastEvent()?.data).toEqual({ ...pet, name: "Max" });
+  expect((await lastEvent())?.data).toEqual({ ...pet, name: "Max" });
 });
 
 test("a batch tells of each of its pets, in its order", async () => {
@@ -71,20 +68,20 @@ test("a status that staff set tells of the stock that it changed", async () => {
   const [pet, stock] = [`pets/${id}`, `store/inventory/${id}`];
   const set = (body: unknown) => told(() => store.staff.patch(`/pets/${id}`, body));
   expect(await set({ status: "pending" })).toEqual([["pet.status_changed", pet, null]]);
-  expect(lastEvent()?.data).toMatchObject({ id, status: "pending", previousStatus: "available" });
+  expect((await lastEvent())?.data).toMatchObject({ id, status: "pending", previousStatus: "available" });
   expect(await set({ status: "sold", name: "Max" })).toEqual([
     ["pet.updated", pet, null],
     ["inventory.changed", stock, null],
     ["inventory.depleted", stock, null],
     ["pet.status_changed", pet, null],
   ]);
-  expect(store.events().at(-3)?.data).toEqual({ petId: id, quantity: 0, status: "sold", change: -3 });
-  expect(store.events().at(-2)?.data).toEqual({ petId: id, quantity: 0, status: "sold" });
+  expect((await store.events()).at(-3)?.data).toEqual({ petId: id, quantity: 0, status: "sold", change: -3 });
+  expect((await store.events()).at(-2)?.data).toEqual({ petId: id, quantity: 0, status: "sold" });
   expect(await set({ status: "available" })).toEqual([
     ["inventory.changed", stock, null],
     ["pet.status_changed", pet, null],
   ]);
-  expect(lastEvent()?.data).toMatchObject({ status: "available", previousStatus: "sold" });
+  expect((await lastEvent())?.data).toMatchObject({ status: "available", previousStatus: "sold" });
 });
 
 test("stock that staff set tells of the change, of the last unit, and of the status that follows", async () => {
@@ -92,7 +89,7 @@ test("stock that staff set tells of the change, of the last unit, and of the sta
   const [pet, stock] = [`pets/${id}`, `store/inventory/${id}`];
   const set = (quantity: number) => told(() => store.staff.put(`/store/inventory/${id}`, { quantity }));
   expect(await set(5)).toEqual([["inventory.changed", stock, null]]);
-  expect(lastEvent()?.data).toEqual({ petId: id, quantity: 5, status: "available", change: 2 });
+  expect((await lastEvent())?.data).toEqual({ petId: id, quantity: 5, status: "available", change: 2 });
   expect(await set(5)).toEqual([]);
   expect(await set(0)).toEqual([
     ["inventory.changed", stock, null],
@@ -118,7 +115,7 @@ test("an order tells its own client what became of it, and everybody what became
     ["order.placed", `store/orders/${first}`, clientId],
     ["inventory.changed", stock, null],
   ]);
-  expect(store.events().at(-2)?.data).toEqual({ id: first, petId: id, quantity: 1, complete: false });
+  expect((await store.events()).at(-2)?.data).toEqual({ id: first, petId: id, quantity: 1, complete: false });
   const last = await told(async () => {
     second = await place({ petId: id });
   });
@@ -128,17 +125,22 @@ test("an order tells its own client what became of it, and everybody what became
     ["inventory.depleted", stock, null],
     ["pet.status_changed", pet, null],
   ]);
-  expect(lastEvent()?.data).toMatchObject({ status: "pending", previousStatus: "available" });
+  expect((await lastEvent())?.data).toMatchObject({ status: "pending", previousStatus: "available" });
   expect(await told(() => patch(first, { complete: true }))).toEqual([
     ["order.completed", `store/orders/${first}`, clientId],
   ]);
-  expect(lastEvent()?.data).toMatchObject({ id: first, complete: true });
+  expect((await lastEvent())?.data).toMatchObject({ id: first, complete: true });
   expect(await told(() => store.customer.delete(`/store/orders/${second}`))).toEqual([
     ["order.cancelled", `store/orders/${second}`, clientId],
     ["inventory.changed", stock, null],
     ["pet.status_changed", pet, null],
   ]);
-  expect(store.events().at(-3)?.data).toEqual({ id: second, petId: id, quantity: 1, complete: false });
+  expect((await store.events()).at(-3)?.data).toEqual({
+    id: second,
+    petId: id,
+    quantity: 1,
+    complete: false,
+  });
 });
 
 test("a sale over the counter is placed and completed at once", async () => {
@@ -151,7 +153,7 @@ test("a sale over the counter is placed and completed at once", async () => {
     "inventory.depleted",
     "pet.status_changed",
   ]);
-  expect(lastEvent()?.data).toMatchObject({ status: "sold", previousStatus: "available" });
+  expect((await lastEvent())?.data).toMatchObject({ status: "sold", previousStatus: "available" });
 });
 
 test("a draft is made in silence, placed when it is given a pet, and tells of its changes and its end", async () => {

@@ -19,7 +19,7 @@ beforeAll(async () => {
     `insert into movements (pet_id, change, balance, reason, at) values (${ROUNDED}, 1, 1, 'created', 0)`,
     `insert into orders (id, client_id, complete, created_at) values (${ROUNDED}, 1, 0, 0)`,
   ])
-    store.beside.db.exec(statement);
+    await store.beside.db.exec(statement);
 });
 afterAll(async () => {
   expect(await store.findings()).toEqual([]);

@@ -118,10 +118,10 @@ describe("an order", () => {
 
 describe("a draft", () => {
   test("is an order of nothing: it takes no stock and shows no pet or quantity", async () => {
-    const before = store.beside.db.rows("select * from movements");
+    const before = await store.beside.db.rows("select * from movements");
     const { status, body } = await place({});
     expect([status, body]).toEqual([201, { id: body.id, complete: false }]);
-    expect(store.beside.db.rows("select * from movements")).toEqual(before);
+    expect(await store.beside.db.rows("select * from movements")).toEqual(before);
     expect((await store.customer.get(`/store/orders/${body.id}`)).body).toEqual(body);
   });
 

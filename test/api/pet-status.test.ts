@@ -187,8 +187,8 @@ test.each(["available", "pending", "sold"])(
   async (status) => {
     const { id } = await store.aPet(3);
     await setStatus(id, status);
-    const before = store.snapshot();
+    const before = await store.snapshot();
     expect((await setStatus(id, status)).status).toBe(200);
-    expect(store.snapshot()).toBe(before);
+    expect(await store.snapshot()).toBe(before);
   },
 );

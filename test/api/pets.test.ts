@@ -113,7 +113,7 @@ describe("a change of a pet", () => {
 
   test("to what it is changes nothing and tells nobody", async () => {
     const pet = await store.aPet();
-    const before = store.snapshot();
+    const before = await store.snapshot();
     for (const reply of [
       await store.staff.patch(`/pets/${pet.id}`, {}),
       await store.staff.patch(`/pets/${pet.id}`, pet),
@@ -121,7 +121,7 @@ describe("a change of a pet", () => {
       await store.staff.put(`/pets/${pet.id}`, { name: "Rex", categoryId: pet.categoryId }),
     ])
       expect([reply.status, reply.body]).toEqual([200, pet]);
-    expect(store.snapshot()).toBe(before);
+    expect(await store.snapshot()).toBe(before);
   });
 
   test("may repeat the id of the path and name no other", async () => {

@@ -86,10 +86,10 @@ export async function refused(
   code: keyof typeof errors,
   send: () => Promise<Reply>,
 ): Promise<Reply> {
-  const before = store.snapshot();
+  const before = await store.snapshot();
   const reply = await send();
   expect([reply.status, reply.body?.code]).toEqual([errors[code].status, code]);
-  expect(store.snapshot() === before).toBe(true);
+  expect((await store.snapshot()) === before).toBe(true);
   const { headers } = reply;
   expect(headers.get("x-should-retry")).toBe(isWorthRetrying(code) ? null : "false");
   const hasEnd = isWorthRetrying(code) || code === "key_banned" || code === "daily_quota_exceeded";

@@ -48,13 +48,13 @@ each(writes, "is done once, and answers a repetition as it answered first", asyn
     successStatus(endpoint.route),
     null,
   ]);
-  const after = store.snapshot();
+  const after = await store.snapshot();
   for (const again of [await send({ headers }), await send({ headers })]) {
     expect(isReplay(again)).toBe(true);
     expect(lasting(again)).toEqual(lasting(first));
     expect(again.headers.get("x-request-id")).not.toBe(first.headers.get("x-request-id") as string);
   }
-  expect(store.snapshot() === after).toBe(true);
+  expect((await store.snapshot()) === after).toBe(true);
 });
 
 each(writes, "refuses a key that was used with another path or method", async (endpoint) => {
@@ -164,7 +164,7 @@ each(
 each(writes, "is done once however many repetitions arrive together", async (endpoint) => {
   const { send } = await aCall(store, endpoint);
   const headers = keyed(newKey());
-  const kept = () =>
+  const kept = async () =>
     store.beside.db.value(`select count(*) from kept_answers where key = '${headers["idempotency-key"]}'`);
   const replies = await Promise.all(Array.from({ length: 20 }, () => send({ headers })));
   const done = replies.filter(({ status }) => status === successStatus(endpoint.route));
@@ -172,7 +172,7 @@ each(writes, "is done once however many repetitions arrive together", async (end
   expect(new Set(done.map((reply) => JSON.stringify(lasting(reply)))).size).toBe(1);
   for (const { body } of replies.filter((reply) => !done.includes(reply)))
     expect(body.code).toBe("idempotency_in_progress");
-  expect(kept()).toBe(1);
+  expect(await kept()).toBe(1);
   expect(await store.findings()).toEqual([]);
 });
 
@@ -199,7 +199,7 @@ each(
       expect(again.body).toEqual(rest);
       expect(again.text).not.toContain("ps_live_");
     }
-    expect(store.snapshot()).not.toContain(key);
+    expect(await store.snapshot()).not.toContain(key);
     expect(store.logged()).not.toContain(key);
   },
 );

@@ -243,8 +243,8 @@ for (const [what, [change, code]] of Object.entries(besideTheServer)) {
   test(`${what} by another process is refused within a second`, async () => {
     const person = await store.newPerson("customer");
     expect((await person.get("/pets")).status).toBe(200);
-    store.beside.db.exec(change(person));
-    store.beside.db.exec("update access set revision = revision + 1");
+    await store.beside.db.exec(change(person));
+    await store.beside.db.exec("update access set revision = revision + 1");
     const isRefused = async () => (await person.get("/pets")).body.code === code;
     expect(await eventually(isRefused, 1000)).toBe(true);
   });

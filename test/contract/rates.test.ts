@@ -245,9 +245,11 @@ function heldByAnOrder(change?: object) {
 
 /** Gives a client all the keys that it may have. */
 async function withAllKeys({ beside }: TestStore, clientId: number): Promise<ErrorCode> {
-  const working = beside.db.value(`select count(*) from api_keys where client_id = ${clientId}`) as number;
+  const working = (await beside.db.value(
+    `select count(*) from api_keys where client_id = ${clientId}`,
+  )) as number;
   for (let each = working; each < 100; each++)
-    beside.db.exec(`insert into api_keys (client_id, role, hash, last_four, created_at)
+    await beside.db.exec(`insert into api_keys (client_id, role, hash, last_four, created_at)
       values (${clientId}, 'customer', '${clientId}/${each}', 'abcd', ${NOON})`);
   return "too_many_keys";
 }
@@ -336,8 +338,8 @@ test("every operation costs one request when the data store fails, and says what
   // What keys are looked up with must stay, so these go on.
   const stillWork = ["account.limits", "account.keys.list", "admin.keys.get", "admin.bans.list"];
   const tables = ["pets", "categories", "orders", "movements", "audit", "usage"];
-  for (const table of tables) broken.beside.db.exec(`alter table ${table} rename to lost_${table}`);
-  broken.beside.db.exec("alter table clients rename column name to lost_name");
+  for (const table of tables) await broken.beside.db.exec(`alter table ${table} rename to lost_${table}`);
+  await broken.beside.db.exec("alter table clients rename column name to lost_name");
   for (const [{ id, route }, call] of calls) {
     const reply = await call.send();
     expect([id, reply.status >= 500]).toEqual([id, !stillWork.includes(id)]);
@@ -475,7 +477,7 @@ test("a spent network address does not hinder a valid key, and gets no ban", asy
 test("a request whose key cannot be looked up costs its network address, and says what is left", async () => {
   await using broken = await aStore(env);
   const person = await broken.newPerson("customer");
-  broken.beside.db.exec("alter table api_keys rename to lost_api_keys");
+  await broken.beside.db.exec("alter table api_keys rename to lost_api_keys");
   const headers = { "x-forwarded-for": "10.5.0.1" };
   const reply = await fetch(`${broken.url}/pets`, { headers: { ...headers, "x-api-key": person.key } });
   expect(reply.status).toBeGreaterThanOrEqual(500);

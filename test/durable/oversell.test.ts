@@ -33,8 +33,8 @@ test("2,000 orders for 500 units at once sell exactly 500", async () => {
 
   const { body } = await store.customer.get(`/store/pets/${pet.id}`);
   expect(body).toMatchObject({ quantity: 0, status: "pending" });
-  expect(store.beside.db.value(`select sum(change) from movements where pet_id = ${pet.id}`)).toBe(0);
-  expect(store.beside.db.value("select count(*) from orders")).toBe(UNITS);
+  expect(await store.beside.db.value(`select sum(change) from movements where pet_id = ${pet.id}`)).toBe(0);
+  expect(await store.beside.db.value("select count(*) from orders")).toBe(UNITS);
   expect(await store.findings()).toEqual([]);
 });
 

@@ -124,10 +124,10 @@ for (const name of ["constructor", "__proto__", "hasownproperty", "valueof"]) {
 
 test("a rehearsal without a value is refused, so that nothing is done by mistake", async () => {
   for (const prefer of ["simulate=", 'simulate=""', "simulate", "simulate=, respond-async"]) {
-    const before = store.snapshot();
+    const before = await store.snapshot();
     const { status } = await store.staff.post("/categories", { name: "Birds" }, { prefer });
     expect([prefer, status]).toEqual([prefer, 400]);
-    expect(store.snapshot() === before).toBe(true);
+    expect((await store.snapshot()) === before).toBe(true);
   }
 });
 
@@ -253,7 +253,7 @@ test("a rehearsed sunset is the real one, with the same notice", async () => {
 test("a rehearsed outage has what every fault of the server has", async () => {
   await using broken = await aStore();
   const played = await broken.staff.post("/categories", { name: "Birds" }, simulate("unavailable"));
-  broken.beside.db.exec("alter table categories rename to lost_categories");
+  await broken.beside.db.exec("alter table categories rename to lost_categories");
   const met = await broken.staff.post("/categories", { name: "Birds" });
   expect(met.status).toBeGreaterThanOrEqual(500);
   expect(shapeOf(played)).toEqual({ ...shapeOf(met), status: 503, code: "unavailable" });

@@ -74,7 +74,7 @@ describe("a request without a valid key", () => {
     store.clock.now += MINUTE;
     expect(await times(store.nobody, 4)).toEqual({ 401: 3, 429: 1 });
     await eventsOf(store, "quota.warning", 1);
-    expect(store.events().filter(({ type }) => /^(key|quota)\./.test(type))).toEqual([]);
+    expect((await store.events()).filter(({ type }) => /^(key|quota)\./.test(type))).toEqual([]);
     expect((await store.admin.get("/admin/bans")).body).toEqual([]);
   });
 

@@ -223,13 +223,13 @@ describe("a ban", () => {
     await ask(person);
     store.clock.now += MINUTE;
     // Another process writes for a while: the bans hold in memory until they can be kept.
-    store.beside.db.exec("begin immediate");
+    await store.beside.db.holdUp();
     await getBanned(store, person);
     await Bun.sleep(50);
     store.clock.now += 5 * MINUTE;
     await getBanned(store, person);
     const asking = Promise.all(Array.from({ length: 8 }, () => askTimes(person, 100)));
-    store.beside.db.exec("commit");
+    await store.beside.db.letGo();
     for (const statuses of await asking) expect(statuses).toEqual({ 403: 100 });
     expect(await eventsOf(store, "key.banned", 2)).toHaveLength(2);
   });
@@ -318,7 +318,7 @@ describe("what is told of it", () => {
     await store.admin.put(`/admin/keys/${keyId}/ban`, { minutes: 10, reason: "leaked" });
     await store.admin.delete(`/admin/keys/${keyId}/ban`);
     const until = new Date(NOON + 10 * MINUTE).toISOString();
-    expect(store.events().filter(({ type }) => type.startsWith("key."))).toEqual([
+    expect((await store.events()).filter(({ type }) => type.startsWith("key."))).toEqual([
       {
         type: "key.banned",
         subject: `keys/${keyId}`,

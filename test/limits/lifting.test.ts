@@ -138,11 +138,11 @@ describe("the command beside a running server", () => {
 
   test("says that a key is not banned, and changes nothing", async () => {
     await using store = await storeOfNow();
-    const before = store.snapshot();
+    const before = await store.snapshot();
     const { code, stderr } = await bans(store, "lift", String(store.customer.keyId));
     expect(code).toBe(1);
     expect(stderr).toContain("is not banned");
-    expect(store.snapshot()).toBe(before);
+    expect(await store.snapshot()).toBe(before);
   });
 });
 

@@ -113,6 +113,17 @@ describe("what the database knows of a key", () => {
     limits.introduce(known(KEY, { conduct: { ...(written?.conduct as Conduct), strikes: [] } }));
     expect((await limits.ask(KEY, NOON + PAST_GRACE)).standing.conduct.strikes).toEqual([]);
   });
+
+  test("that was asked for before newer strikes were written down does not take their place", async () => {
+    const { limits } = someLimits();
+    const askedAt = performance.now();
+    await limits.admit(KEY, NOON, false);
+    await limits.admit(KEY, NOON, false);
+    await limits.admit(KEY, NOON + PAST_GRACE, false);
+    limits.areKept(limits.takeChanged(500));
+    limits.introduce(known(KEY), askedAt);
+    expect((await limits.ask(KEY, NOON + PAST_GRACE)).standing.conduct.strikes).toHaveLength(1);
+  });
 });
 
 describe("a ban", () => {

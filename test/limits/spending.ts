@@ -58,8 +58,8 @@ export async function limitsOf(person: Person): Promise<Reply["body"]> {
 
 /** The events of a type, as soon as there are so many, or as they are after two writes. */
 export async function eventsOf(store: TestStore, type: string, atLeast: number) {
-  const all = () => store.events().filter((event) => event.type === type);
-  await eventually(() => all().length >= atLeast, 2 * TWO_WRITES_MS);
+  const all = async () => (await store.events()).filter((event) => event.type === type);
+  await eventually(async () => (await all()).length >= atLeast, 2 * TWO_WRITES_MS);
   return all();
 }
 

@@ -270,4 +270,14 @@ export function accessCases(named: (name: string) => string, opened: () => Opene
       expect(await reads.accessRevision()).toBe(before + 1);
     },
   );
+
+  test(named("a duty is one's own until its time is over, and then whoever comes first has it"), async () => {
+    const take = (name: string, now: number, until: number) =>
+      opened().transact(async (s) => s.takeDuty(name, now, until));
+    expect(await take("sweep", 100, 200)).toBe(true);
+    expect(await take("sweep", 150, 250)).toBe(false);
+    expect(await take("other", 150, 250)).toBe(true);
+    expect(await take("sweep", 200, 300)).toBe(true);
+    expect(await take("sweep", 299, 400)).toBe(false);
+  });
 }

@@ -70,7 +70,7 @@ export function aStoreSuite(engine: string, open: () => Promise<OpenedStore>): v
         complete: false,
         shipDate: null,
       });
-      await s.keepAnswer(clientId, "doomed", { fingerprint: "f", body: null, tag: null }, NOW);
+      await s.keepAnswer(clientId, "doomed", { fingerprint: "f", body: null, tag: null }, NOW, 0);
       throw thrown;
     });
     expect(await doomed.catch((error: unknown) => error)).toBe(thrown);
@@ -340,13 +340,19 @@ export function aStoreSuite(engine: string, open: () => Promise<OpenedStore>): v
 
   test(named("a kept answer is given back for as long as it is asked for, then forgotten"), async () => {
     const answer = { fingerprint: "f", body: '{"id":1}', tag: "o1" };
-    await store.transact(async (s) => s.keepAnswer(clientId, "k", answer, NOW));
+    await store.transact(async (s) => s.keepAnswer(clientId, "k", answer, NOW, NOW - DAY_MS));
     expect(await store.reads.keptAnswer(clientId, "k", NOW - DAY_MS)).toEqual(answer);
     expect(await store.reads.keptAnswer(clientId + 1, "k", NOW - DAY_MS)).toBeNull();
     expect(await store.reads.keptAnswer(clientId, "K", NOW - DAY_MS)).toBeNull();
     expect(await store.reads.keptAnswer(clientId, "k", NOW)).toBeNull();
     const newer = { ...answer, fingerprint: "g" };
-    await store.transact(async (s) => s.keepAnswer(clientId, "k", newer, NOW + DAY_MS));
+    const tooSoon = store.transact(async (s) => {
+      await addCategory(s, "Ghosts of a second request");
+      await s.keepAnswer(clientId, "k", newer, NOW + 1, NOW + 1 - DAY_MS);
+    });
+    expect(await tooSoon.catch((error: unknown) => error)).toBeInstanceOf(Error);
+    expect(await store.reads.keptAnswer(clientId, "k", 0)).toEqual(answer);
+    await store.transact(async (s) => s.keepAnswer(clientId, "k", newer, NOW + DAY_MS, NOW));
     await store.transact(async (s) => s.forgetAnswers(NOW));
     expect(await store.reads.keptAnswer(clientId, "k", 0)).toEqual(newer);
     await store.transact(async (s) => s.forgetAnswers(NOW + DAY_MS));

@@ -1,13 +1,26 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { closeSync, openSync, writeSync } from "node:fs";
-import type { OrderRecord, PetRecord, Writes } from "../../src/core/ports.ts";
+import type { Awaitable, OrderRecord, PetRecord, Writes } from "../../src/core/ports.ts";
 import type { Finding } from "../../src/store/doctor.ts";
-import { diagnoseFile } from "../../src/store/sqlite/doctor.ts";
+import type { OpenedStore } from "../../src/store/engine.ts";
+import { openPostgresStore } from "../../src/store/postgres/store.ts";
 import { openStore } from "../../src/store/sqlite/store.ts";
 import { aFolder, type Folder, petstore } from "../cli/command.ts";
+import { sharedPostgres } from "../servers/postgres.ts";
 
 const NOW = Date.parse("2026-11-15T12:00:00Z");
+
+/** A store to be looked at. */
+interface Patient extends Pick<OpenedStore, "transact" | "diagnose">, AsyncDisposable {
+  /** Does what no program of ours would do: with every check of the database off. */
+  plant(sql: string): Awaitable<void>;
+}
+
+const engines: [string, () => Promise<Patient>][] = [
+  ["sqlite", aFile],
+  ["postgres", aPostgresDatabase],
+];
 
 /** Pets of the healthy store, by what became of them. */
 interface Healthy {
@@ -19,18 +32,21 @@ interface Healthy {
   readonly completed: OrderRecord;
 }
 
-test("the doctor finds nothing in a healthy store, and says what it looked at", async () => {
-  using folder = aFolder();
-  await healthy(folder);
-  const { findings, counts, checked } = await diagnosis(folder);
-  expect(findings).toEqual([]);
-  expect(counts).toEqual({ pets: 3, categories: 1, orders: 4, movements: 8, events: 0, clients: 1 });
-  expect(checked.length).toBeGreaterThanOrEqual(9);
-});
+test.each(engines)(
+  "%s: the doctor finds nothing in a healthy store, and says what it looked at",
+  async (_, open) => {
+    await using patient = await open();
+    await healthy(patient);
+    const { findings, counts, checked } = await patient.diagnose();
+    expect(findings).toEqual([]);
+    expect(counts).toEqual({ pets: 3, categories: 1, orders: 4, movements: 8, events: 0, clients: 1 });
+    expect(checked.length).toBeGreaterThanOrEqual(9);
+  },
+);
 
-test("the doctor finds nothing in an empty store", async () => {
-  using folder = aFolder();
-  expect((await diagnosis(folder)).findings).toEqual([]);
+test.each(engines)("%s: the doctor finds nothing in an empty store", async (_, open) => {
+  await using patient = await open();
+  expect((await patient.diagnose()).findings).toEqual([]);
 });
 
 interface Damage {
@@ -164,11 +180,13 @@ const damages: Damage[] = [
   },
 ];
 
-test.each(damages)("the doctor finds $damage", async ({ sql, check, says }) => {
-  using folder = aFolder();
-  const records = await healthy(folder);
-  plant(folder, sql(records));
-  const { findings } = await diagnosis(folder);
+const cases = engines.flatMap(([engine, open]) => damages.map((damage) => ({ ...damage, engine, open })));
+
+test.each(cases)("$engine: the doctor finds $damage", async ({ open, sql, check, says }) => {
+  await using patient = await open();
+  const records = await healthy(patient);
+  await patient.plant(sql(records));
+  const { findings } = await patient.diagnose();
   const messages = findings
     .filter((finding) => !check || finding.check === check)
     .map(({ message }) => message);
@@ -179,16 +197,14 @@ test.each(damages)("the doctor finds $damage", async ({ sql, check, says }) => {
   expect({ findings, isSaid }).toEqual({ findings, isSaid: true });
 });
 
-test("the doctor tells at most twenty findings of one kind", async () => {
-  using folder = aFolder();
-  const { transact, close } = openStore(folder.database, NOW);
-  await transact(async (store) => {
+test.each(engines)("%s: the doctor tells at most twenty findings of one kind", async (_, open) => {
+  await using patient = await open();
+  await patient.transact(async (store) => {
     const { id: categoryId } = await store.addCategory({ name: "Fish", description: null }, NOW);
     for (let pet = 0; pet < 50; pet++) await addPet(store, categoryId, 1);
   });
-  close();
-  plant(folder, "update pets set quantity = 2");
-  expect((await diagnosis(folder)).findings).toHaveLength(20);
+  await patient.plant("update pets set quantity = 2");
+  expect((await patient.diagnose()).findings).toHaveLength(20);
 });
 
 /** Where a page of rubbish does its harm: in an index, or in the rows themselves. */
@@ -196,7 +212,9 @@ test.each([["pets_status_name"], ["movements_pet"], ["pets"], ["orders"], ["move
   "the doctor finds a broken page of %s, and says so with exit code 3",
   async (name) => {
     using folder = aFolder();
-    await healthy(folder);
+    const store = openStore(folder.database, NOW);
+    await healthy(store);
+    store.close();
     spoilPage(folder, name);
     const { code, stdout, stderr } = await petstore(["doctor", "--json"], {
       env: { DATABASE_URL: folder.database },
@@ -208,9 +226,8 @@ test.each([["pets_status_name"], ["movements_pet"], ["pets"], ["orders"], ["move
 );
 
 /** A store with a pet of each fate: an open order, a sale, a hold, a removal, and a draft beside them. */
-async function healthy(folder: Folder): Promise<Healthy> {
-  const { transact, close } = openStore(folder.database, NOW);
-  const records = await transact(async (store): Promise<Healthy> => {
+function healthy({ transact }: Pick<OpenedStore, "transact">): Promise<Healthy> {
+  return transact(async (store): Promise<Healthy> => {
     const { id: categoryId } = await store.addCategory({ name: "Dogs", description: null }, NOW);
     const { id: clientId } = await store.addClient(
       { name: "Shop", plan: "pro", perMinute: 1, perDay: 1 },
@@ -230,8 +247,6 @@ async function healthy(folder: Folder): Promise<Healthy> {
     await store.addDraft({ clientId, quantity: null, shipDate: null }, NOW);
     return { open, sold, held, removed, order, completed };
   });
-  close();
-  return records;
 }
 
 async function addPet(
@@ -256,14 +271,6 @@ async function place(
   return (placed as { order: OrderRecord }).order;
 }
 
-/** What no program of ours would do: with every check of the database off. */
-function plant(folder: Folder, sql: string): void {
-  using database = new Database(folder.database);
-  database.run("pragma foreign_keys = off");
-  database.run("pragma ignore_check_constraints = on");
-  expect(database.run(sql).changes).toBeGreaterThan(0);
-}
-
 /** Overwrites the first page of a table or index with rubbish. */
 function spoilPage({ database: path }: Folder, name: string): void {
   const database = new Database(path);
@@ -278,11 +285,40 @@ function spoilPage({ database: path }: Folder, name: string): void {
   closeSync(file);
 }
 
-async function diagnosis(folder: Folder) {
-  const { db, close } = openStore(folder.database, NOW);
-  try {
-    return await diagnoseFile(db);
-  } finally {
-    close();
-  }
+async function aFile(): Promise<Patient> {
+  const folder = aFolder();
+  const store = openStore(folder.database, NOW);
+  return {
+    ...store,
+    plant(sql) {
+      using database = new Database(folder.database);
+      database.run("pragma foreign_keys = off");
+      database.run("pragma ignore_check_constraints = on");
+      expect(database.run(sql).changes).toBeGreaterThan(0);
+    },
+    async [Symbol.asyncDispose]() {
+      store.close();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+const CHECKS = `do $$ declare c record; begin
+  for c in select conrelid::regclass as t, conname from pg_constraint where contype = 'c' and connamespace = 'public'::regnamespace
+  loop execute format('alter table %s drop constraint %I', c.t, c.conname); end loop; end $$`;
+
+async function aPostgresDatabase(): Promise<Patient> {
+  const server = await sharedPostgres();
+  const url = await server.newStore();
+  const store = await openPostgresStore(url, NOW);
+  return {
+    ...store,
+    async plant(sql) {
+      await server.query(
+        `${CHECKS}; set session_replication_role = replica; ${sql}`,
+        new URL(url).pathname.slice(1),
+      );
+    },
+    [Symbol.asyncDispose]: async () => store.close(),
+  };
 }

@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { type Migration, migrations } from "../../src/store/migrations.ts";
+import { type Migration, migrations, NewerDatabase } from "../../src/store/migrations.ts";
 import { connect } from "../../src/store/sqlite/connection.ts";
-import { migrate, NewerDatabase } from "../../src/store/sqlite/migrate.ts";
+import { migrate } from "../../src/store/sqlite/migrate.ts";
 import { openStore } from "../../src/store/sqlite/store.ts";
 import { aFolder, petstore } from "../cli/command.ts";
 

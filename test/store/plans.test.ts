@@ -1,9 +1,10 @@
 import { afterAll, expect, test } from "bun:test";
-import type { CategoryQuery, OrderQuery, PetQuery, Reads } from "../../src/core/ports.ts";
+import type { PetQuery, Reads } from "../../src/core/ports.ts";
 import { openStore } from "../../src/store/sqlite/store.ts";
 import type { Db, Statement } from "../../src/store/statement.ts";
 import { reads } from "../../src/store/store.ts";
 import { aFolder } from "../cli/command.ts";
+import { anId, categoryLists, orderLists, petLists } from "./lists.ts";
 
 // A page may read only about as many rows as it shows. SQLite's plan tells: SEARCH walks a range of an index
 // that is already in the order of the page; SCAN of a table is harmless only in the order of its own key and
@@ -44,34 +45,8 @@ async function explained(ask: (reads: Reads) => unknown): Promise<Explained[]> {
   return seen;
 }
 
-const directions = [false, true];
-const anId = { key: 5, id: 5 };
-
 test("every list of pets and of stock walks an index, whatever the filter and the order", async () => {
-  const lists: PetQuery[] = [];
-  for (const descending of directions)
-    for (const statuses of [
-      undefined,
-      ["available"],
-      ["available", "sold"],
-      ["available", "pending", "sold"],
-    ] as const)
-      for (const categoryId of [undefined, 3])
-        for (const ids of [undefined, [1, 2, 3]])
-          for (const limit of [21])
-            for (const isNext of [false, true]) {
-              const all = { descending, statuses, categoryId, ids, limit };
-              const byName = {
-                ...all,
-                sort: "name",
-                after: isNext ? { key: "rex", id: 5 } : undefined,
-              } as const;
-              const byNumber = { ...all, after: isNext ? anId : undefined };
-              lists.push({ ...byNumber, sort: "id" });
-              lists.push(byName, { ...byName, namePrefix: "re" });
-              if (!ids && categoryId === undefined && !descending)
-                lists.push({ ...byNumber, sort: "quantity", maxQuantity: 3 });
-            }
+  const lists = petLists();
   expect(lists.length).toBeGreaterThan(100);
   const found = [];
   for (const query of lists) found.push(...(await faults(query, (asked) => asked.pets(query))));
@@ -92,39 +67,13 @@ test("a list of a category's pets reads no pet of another category on its way", 
 });
 
 test("every list of categories walks an index", async () => {
-  for (const isNext of [false, true]) {
-    const byId: CategoryQuery = {
-      sort: "id",
-      descending: false,
-      limit: 21,
-      after: isNext ? anId : undefined,
-    };
-    const after = isNext ? { key: "do", id: 5 } : undefined;
-    expect(await faults(byId, (asked) => asked.categories(byId))).toEqual([]);
-    const byName: CategoryQuery = { sort: "name", descending: false, limit: 21, namePrefix: "do", after };
-    expect(await faults(byName, (asked) => asked.categories(byName))).toEqual([]);
-  }
+  for (const query of categoryLists())
+    expect(await faults(query, (asked) => asked.categories(query))).toEqual([]);
 });
 
 test("every list of orders walks an index, whatever the filter and the order", async () => {
   const found = [];
-  for (const descending of directions)
-    for (const clientId of [undefined, 1])
-      for (const petId of [undefined, 2])
-        for (const complete of [undefined, true, false])
-          for (const isNext of [false, true]) {
-            const after = isNext ? anId : undefined;
-            const byId: OrderQuery = { sort: "id", descending, clientId, petId, complete, limit: 21, after };
-            found.push(...(await faults(byId, (asked) => asked.orders(byId))));
-            for (const shipped of [
-              { shippedFrom: 1 },
-              { shippedBefore: 9 },
-              { shippedFrom: 1, shippedBefore: 9 },
-            ]) {
-              const byDate: OrderQuery = { ...byId, ...shipped, sort: "shipDate" };
-              found.push(...(await faults(byDate, (asked) => asked.orders(byDate))));
-            }
-          }
+  for (const query of orderLists()) found.push(...(await faults(query, (asked) => asked.orders(query))));
   expect(found).toEqual([]);
 });
 

@@ -1,4 +1,4 @@
-import { type Dialect, type Migration, migrations } from "../migrations.ts";
+import { type Dialect, type Migration, migrations, requireCurrent, requireOurs } from "../migrations.ts";
 import { tryRollback } from "./batch.ts";
 import type { Connection } from "./connection.ts";
 
@@ -14,12 +14,12 @@ const dialect: Dialect = {
 export function migrate(db: Connection, now: number, wanted: readonly Migration[] = migrations): string[] {
   db.exec("begin immediate");
   try {
-    if (tablesOf(db).length > 0 && !isPetstore(db)) throw new ForeignDatabase();
+    requireOurs(tablesOf(db), 0);
     db.exec(
       "create table if not exists migrations (number integer primary key, name text not null, applied_at integer not null) strict",
     );
     const applied = appliedIn(db);
-    if (applied > wanted.length) throw new NewerDatabase(applied, wanted.length);
+    requireOurs(tablesOf(db), applied, wanted.length);
     const names = wanted.slice(applied).map((migration, index) => {
       for (const text of migration.statements(dialect)) db.exec(text);
       const name = migration.name.replaceAll("'", "''");
@@ -72,51 +72,17 @@ function plan(db: Connection): void {
 }
 
 /** Refuses a database that this program cannot look at: another's, a newer one, or one that is not up to date. */
-export function requireCurrent(db: Connection): void {
-  if (!isPetstore(db)) throw new ForeignDatabase();
-  const applied = appliedIn(db);
-  if (applied > migrations.length) throw new NewerDatabase(applied, migrations.length);
-  if (applied < migrations.length) throw new OlderDatabase(applied, migrations.length);
+export function requireCurrentFile(db: Connection): void {
+  const tables = tablesOf(db);
+  requireCurrent(tables, tables.includes("migrations") ? appliedIn(db) : 0);
 }
 
 function appliedIn(db: Connection): number {
   return Number(db.value("select coalesce(max(number), 0) from migrations"));
 }
 
-/** Whether our tables are in it. */
-function isPetstore(db: Connection): boolean {
-  return tablesOf(db).includes("migrations");
-}
-
 function tablesOf(db: Connection): unknown[] {
   return db
     .rows("select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'")
     .map(({ name }) => name);
-}
-
-export class ForeignDatabase extends Error {
-  constructor() {
-    super(
-      "The database has tables of another program, and none of Petstore's. Name another file with DATABASE_URL.",
-    );
-    this.name = "ForeignDatabase";
-  }
-}
-
-export class OlderDatabase extends Error {
-  constructor(applied: number, known: number) {
-    super(
-      `The database has migration ${applied}, this program needs ${known}. Run 'petstore migrate' first.`,
-    );
-    this.name = "OlderDatabase";
-  }
-}
-
-export class NewerDatabase extends Error {
-  constructor(applied: number, known: number) {
-    super(
-      `The database has migration ${applied}, this program knows only ${known}. Run the version that made it, or a newer one.`,
-    );
-    this.name = "NewerDatabase";
-  }
 }

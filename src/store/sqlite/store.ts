@@ -1,25 +1,21 @@
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { Unavailable } from "../../core/failure.ts";
-import type { Reads, Writes } from "../../core/ports.ts";
+import type { Inspected, OpenedStore } from "../engine.ts";
 import { reads, writes } from "../store.ts";
 import { tryRollback } from "./batch.ts";
 import { type Connection, connect } from "./connection.ts";
-import { migrate } from "./migrate.ts";
+import { diagnoseFile } from "./doctor.ts";
+import { migrate, requireCurrentFile } from "./migrate.ts";
 
 /** The embedded database, opened for a command: everything in this thread. */
-export interface EmbeddedStore {
+export interface EmbeddedStore extends OpenedStore {
   readonly db: Connection;
-  readonly reads: Reads;
-  transact<T>(work: (store: Writes) => Promise<T>): Promise<T>;
   close(): void;
 }
 
 /** Opens the database file, makes it if it is not there, and brings its tables up to date. */
-export function openStore(
-  path: string,
-  now: number,
-): EmbeddedStore & { readonly migrated: readonly string[] } {
+export function openStore(path: string, now: number): EmbeddedStore {
   makePlace(path);
   const db = connect(path, "write");
   try {
@@ -29,6 +25,7 @@ export function openStore(
       db,
       migrated,
       reads: reads(db),
+      diagnose: () => diagnoseFile(db),
       transact: (work) => inTransaction(db, () => work(store)),
       close: () => db.close(),
     };
@@ -36,6 +33,18 @@ export function openStore(
     db.close();
     throw error;
   }
+}
+
+/** Opens a file that must be there, and changes nothing in it. */
+export function inspectFile(path: string): Inspected {
+  const db = connect(path, "read");
+  try {
+    requireCurrentFile(db);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+  return { reads: reads(db), diagnose: () => diagnoseFile(db), close: () => db.close() };
 }
 
 async function inTransaction<T>(db: Connection, work: () => Promise<T>): Promise<T> {

@@ -1,6 +1,7 @@
-import { Failure, Unavailable } from "../../core/failure.ts";
+import { Unavailable } from "../../core/failure.ts";
 import type { Command, Performed } from "../../core/perform.ts";
 import type { Rules } from "../../core/rules.ts";
+import { tooManyWait, UNKNOWN_OUTCOME } from "../trouble.ts";
 import { type Outcome, unwrap } from "./batch.ts";
 
 export interface WriterStart {
@@ -100,7 +101,7 @@ export async function startWriter(
   const fall = (error: Error) => {
     const wasFirst = isFirst();
     worker.terminate();
-    for (const job of waiting.values()) job.reject(new Unavailable(error, unknownOutcome));
+    for (const job of waiting.values()) job.reject(new Unavailable(error, UNKNOWN_OUTCOME));
     waiting.clear();
     unsent = [];
     onFault(error);
@@ -125,7 +126,7 @@ export async function startWriter(
       const now = Date.now();
       for (const job of waiting.values()) {
         if (job.deadline > now) break;
-        if (!job.isGivenUp) job.reject(new Unavailable("The write has no outcome in time.", unknownOutcome));
+        if (!job.isGivenUp) job.reject(new Unavailable("The write has no outcome in time.", UNKNOWN_OUTCOME));
         job.isGivenUp = true;
       }
     },
@@ -142,7 +143,7 @@ export async function startWriter(
   return {
     perform(command) {
       if (state !== "ready") return Promise.reject(new Unavailable("The writer is not running."));
-      if (waiting.size >= bounds.queued) return Promise.reject(tooMany());
+      if (waiting.size >= bounds.queued) return Promise.reject(tooManyWait("writes"));
       const id = ++lastId;
       const deadline = Date.now() + bounds.deadlineMs;
       // One message for all the writes of one turn of the event loop.
@@ -165,11 +166,4 @@ export async function startWriter(
       await closed.promise;
     },
   };
-}
-
-const unknownOutcome =
-  "The outcome of this write is unknown. Repeat it with the same Idempotency-Key, or read the record to see.";
-
-function tooMany(): Failure {
-  return new Failure("overloaded", "Too many writes are waiting; this one was not done. Repeat it later.");
 }

@@ -1,0 +1,41 @@
+import type { Command, Performed } from "../core/perform.ts";
+import type { Awaitable, Reads, Writes } from "../core/ports.ts";
+import type { Rules } from "../core/rules.ts";
+import type { Diagnosis } from "./doctor.ts";
+
+/** A database as the server uses it. */
+export interface Engine {
+  readonly reads: Reads;
+  /** Does a write whole; resolves when it is on disk. */
+  perform(command: Command): Promise<Performed>;
+  /** Drops kept answers older than this, when there is time for it. */
+  forgetAnswers(keptBefore: number): void;
+  /** Whether reads and writes are done, and in time. */
+  isReady(): Awaitable<boolean>;
+  /** Resolves when all that was begun is done and the database is closed. */
+  close(): Promise<void>;
+}
+
+export interface EngineOptions {
+  readonly url: string;
+  readonly rules: Rules;
+  /** Connections at once, where the database is another process. */
+  readonly connections: number;
+  readonly perform: (store: Writes, command: Command, rules: Rules) => Promise<Performed>;
+  readonly onFault: (error: unknown) => void;
+}
+
+/** A database to look at. */
+export interface Inspected {
+  readonly reads: Reads;
+  /** Proves the rules of the store over all of it. */
+  diagnose(): Promise<Diagnosis>;
+  close(): Awaitable<void>;
+}
+
+/** A database as a command uses it: up to date, and one transaction at a time. */
+export interface OpenedStore extends Inspected {
+  /** The migrations that this opening applied. */
+  readonly migrated: readonly string[];
+  transact<T>(work: (store: Writes) => Promise<T>): Promise<T>;
+}

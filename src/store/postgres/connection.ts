@@ -1,0 +1,150 @@
+import { Unavailable } from "../../core/failure.ts";
+import type { Arguments, Db, Statement } from "../statement.ts";
+import { UNKNOWN_OUTCOME } from "../trouble.ts";
+import type { Pool } from "./pool.ts";
+import { classified, isDeadEnd, isLoss } from "./trouble.ts";
+import type { Answered, Sent, Wire } from "./wire.ts";
+
+/** A connection that has not answered for so long says that the server stands still. */
+const SILENT_MS = 1500;
+
+/** Every question is one round trip on a connection of its own; answered, or refused, within `withinMs`. */
+export function askingDb(pool: Pool, withinMs: number): Db {
+  const ask = async <Row>(statement: Statement<Row>, args: Arguments): Promise<Answered> => {
+    const sent = sentOf(statement, args);
+    const deadline = Date.now() + withinMs;
+    try {
+      return await askOnce(pool, deadline, sent).catch((error) => {
+        // The connection had ended without our knowing: a question can be asked again.
+        if (!isDeadEnd(error) || Date.now() >= deadline) throw error;
+        return askOnce(pool, deadline, sent, "fresh");
+      });
+    } catch (error) {
+      throw classified(error);
+    }
+  };
+  return {
+    get: async (statement, args) => firstOf(statement, await ask(statement, args)),
+    all: async (statement, args) => rowsOf(statement, await ask(statement, args)),
+    run: async (statement, args) => void (await ask(statement, args)),
+  };
+}
+
+async function askOnce(pool: Pool, deadline: number, sent: Sent, which?: "fresh"): Promise<Answered> {
+  const wire = await pool.lease(deadline, which);
+  const watch = watched(pool, wire, deadline);
+  try {
+    return await wire.send(sent);
+  } catch (error) {
+    if (isDeadEnd(error)) wire.discard("it is of no more use");
+    throw error;
+  } finally {
+    clearTimeout(watch);
+    pool.giveBack(wire);
+  }
+}
+
+/** Ends the connection at the deadline, and gives the server up if it has been silent for long. */
+function watched(pool: Pool, wire: Wire, deadline: number): Timer {
+  return setTimeout(
+    () => {
+      const isSilent = wire.silentMs() >= SILENT_MS;
+      wire.discard("no answer came in time");
+      if (isSilent) pool.giveUp("The server does not answer.");
+    },
+    Math.max(1, deadline - Date.now()),
+  );
+}
+
+export interface TransactionOptions {
+  /** Milliseconds since 1970: what is not committed by then is given up. */
+  readonly deadline: number;
+  /** Locks that are taken with the begin: what follows sees what was done by those who had them. */
+  readonly locks?: readonly Sent[];
+  readonly isolation?: "read committed" | "repeatable read, read only";
+  /** On a new connection, because others may have ended unnoticed. */
+  readonly connection?: "fresh" | undefined;
+}
+
+/**
+ * Runs work in a transaction with few round trips: the begin travels with the first question, and a change that gives
+ * nothing back is sent without waiting for its answer. If it failed, the next question or the commit says so.
+ * What is thrown is not classified, so that the caller can tell what is worth doing again.
+ */
+export async function inTransaction<T>(
+  pool: Pool,
+  { deadline, locks = [], isolation = "read committed", connection }: TransactionOptions,
+  work: (db: Db) => Promise<T>,
+): Promise<T> {
+  const wire = await pool.lease(deadline, connection);
+  const watch = watched(pool, wire, deadline);
+  let isCommitting = false;
+  let failure: { readonly error: unknown } | undefined;
+  const unanswered: Promise<unknown>[] = [];
+  const post = (sent: Sent): Promise<Answered> => {
+    const answer = wire.send(sent);
+    answer.catch((error) => {
+      failure ??= { error };
+    });
+    return answer;
+  };
+  const ask = async (sent: Sent): Promise<Answered> => {
+    try {
+      return await post(sent);
+    } catch (error) {
+      throw failure?.error ?? error;
+    }
+  };
+  const db: Db = {
+    get: async (statement, args) => firstOf(statement, await ask(sentOf(statement, args))),
+    all: async (statement, args) => rowsOf(statement, await ask(sentOf(statement, args))),
+    run: (statement, args) => void unanswered.push(post(sentOf(statement, args))),
+  };
+  try {
+    unanswered.push(post({ text: `begin isolation level ${isolation}` }));
+    unanswered.push(...locks.map(post));
+    const done = await work(db);
+    isCommitting = true;
+    const committed = ask({ text: "commit" });
+    await Promise.allSettled([...unanswered, committed]);
+    if (failure) throw failure.error;
+    if ((await committed).command !== "COMMIT") throw new Error("The transaction was not committed.");
+    clearTimeout(watch);
+    pool.giveBack(wire);
+    return done;
+  } catch (error) {
+    if (isDeadEnd(error) || wire.isLost) {
+      clearTimeout(watch);
+      wire.discard("it is of no more use");
+    } else void undo(pool, wire, watch);
+    throw isCommitting && isLoss(error) ? new Unavailable(error, UNKNOWN_OUTCOME) : error;
+  }
+}
+
+/** Nobody waits for the rollback but the connection itself. */
+async function undo(pool: Pool, wire: Wire, watch: Timer): Promise<void> {
+  try {
+    await wire.send({ text: "rollback" });
+  } catch (error) {
+    wire.discard(`it cannot be rolled back: ${error}`);
+  } finally {
+    clearTimeout(watch);
+    pool.giveBack(wire);
+  }
+}
+
+function sentOf(statement: Statement, args: Arguments): Sent {
+  const { text, kind, slot } = statement;
+  // Lists have many texts, and are planned anew for the size of their page anyway.
+  return { text, values: statement.values(args), name: kind === "own" ? `s${slot}` : undefined };
+}
+
+function firstOf<Row>({ shape }: Statement<Row>, { rows }: Answered): Row | null {
+  const [row] = rows;
+  if (row === undefined) return null;
+  return shape ? shape(row as never) : (row as Row);
+}
+
+function rowsOf<Row>({ shape }: Statement<Row>, { rows }: Answered): Row[] {
+  return shape ? rows.map((row) => shape(row as never)) : (rows as Row[]);
+}

@@ -1,0 +1,89 @@
+import { changesAccess } from "../../core/operations.ts";
+import type { Command } from "../../core/perform.ts";
+import type { Engine, EngineOptions } from "../engine.ts";
+import { sql } from "../statement.ts";
+import { reads } from "../store.ts";
+import { askingDb } from "./connection.ts";
+import { accessLock, keyLock } from "./locks.ts";
+import { openPool } from "./pool.ts";
+import { transact } from "./transact.ts";
+import type { Sent } from "./wire.ts";
+
+/** A read is answered or refused within this, a write within that: together less than a request may take. */
+const READ_MS = 2000;
+const WRITE_MS = 3500;
+const CONNECT_MS = 2000;
+/** What the server enforces: less than our own deadlines, so that its connection outlives a slow statement. */
+const LOCK_MS = 1500;
+const STATEMENT_MS = 1800;
+const IDLE_IN_TRANSACTION_MS = 5000;
+/** How long a server that is ready takes to say so. */
+const READY_MS = 1000;
+
+const one = sql<{ one: number }>`select 1 as one`;
+
+/** PostgreSQL: reads and writes in this process, on a bounded number of connections. */
+export function openPostgresEngine({ url, rules, connections, perform, onFault }: EngineOptions): Engine {
+  const pool = openPool(
+    {
+      url,
+      connectMs: CONNECT_MS,
+      statementMs: STATEMENT_MS,
+      lockMs: LOCK_MS,
+      idleInTransactionMs: IDLE_IN_TRANSACTION_MS,
+    },
+    connections,
+  );
+  const ready = askingDb(pool, READY_MS);
+  let forgetting: Promise<void> | undefined;
+  const underWay = new Set<Promise<unknown>>();
+  const counted = <T>(work: Promise<T>): Promise<T> => {
+    underWay.add(work);
+    const settled = () => void underWay.delete(work);
+    work.then(settled, settled);
+    return work;
+  };
+
+  const forget = async (keptBefore: number) => {
+    try {
+      while (
+        await transact(pool, { deadline: Date.now() + WRITE_MS }, async (s) => s.forgetAnswers(keptBefore))
+      );
+    } catch (error) {
+      // A sweep that failed is tried again with the next.
+      onFault(error);
+    } finally {
+      forgetting = undefined;
+    }
+  };
+  return {
+    reads: reads(askingDb(pool, READ_MS)),
+    perform: (command) =>
+      counted(
+        transact(pool, { deadline: Date.now() + WRITE_MS, locks: locksOf(command) }, (store) =>
+          perform(store, command, rules),
+        ),
+      ),
+    forgetAnswers: (keptBefore) => {
+      forgetting ??= forget(keptBefore);
+    },
+    async isReady() {
+      try {
+        return pool.isReachable() && (await ready.get(one, {})) !== null;
+      } catch {
+        return false;
+      }
+    },
+    async close() {
+      await Promise.allSettled([...underWay, forgetting]);
+      await pool.close();
+    },
+  };
+}
+
+function locksOf({ operation, caller, idempotency }: Command): Sent[] {
+  return [
+    ...(idempotency ? [keyLock(caller.clientId, idempotency.key)] : []),
+    ...(changesAccess(operation) ? [accessLock] : []),
+  ];
+}

@@ -1,0 +1,62 @@
+import { Unavailable } from "../../core/failure.ts";
+import type { Inspected, OpenedStore } from "../engine.ts";
+import { reads } from "../store.ts";
+import { askingDb } from "./connection.ts";
+import { diagnoseDatabase } from "./doctor.ts";
+import { accessLock } from "./locks.ts";
+import { migrate, requireCurrentDatabase } from "./migrate.ts";
+import { openPool, type Pool } from "./pool.ts";
+import { transact } from "./transact.ts";
+import { classified } from "./trouble.ts";
+import { openWire, type Wire, type WireSettings } from "./wire.ts";
+
+/** A command has time: it may migrate a large store, look at all of it, or wait for another that does. */
+const PATIENCE_MS = 10 * 60_000;
+const LOCK_PATIENCE_MS = 60_000;
+const CONNECTIONS = 2;
+
+/** Opens the database for a command, and brings its tables up to date. */
+export async function openPostgresStore(url: string, now: number): Promise<OpenedStore> {
+  const migrated = await withWire(url, (wire) => migrate(wire, now));
+  const pool = openPool(patient(url), CONNECTIONS);
+  return {
+    ...inspected(pool),
+    migrated,
+    // One at a time over all instances: two that start at once make one operator and one first key.
+    transact: (work) => transact(pool, { deadline: Date.now() + PATIENCE_MS, locks: [accessLock] }, work),
+  };
+}
+
+/** Opens the database to look at it; it must be there and up to date. */
+export async function inspectPostgres(url: string): Promise<Inspected> {
+  await withWire(url, requireCurrentDatabase);
+  return inspected(openPool(patient(url), CONNECTIONS));
+}
+
+function inspected(pool: Pool): Inspected {
+  return {
+    reads: reads(askingDb(pool, PATIENCE_MS)),
+    diagnose: () => diagnoseDatabase(pool, Date.now() + PATIENCE_MS),
+    close: () => pool.close(),
+  };
+}
+
+function patient(url: string): WireSettings {
+  return { url, connectMs: 5000, statementMs: PATIENCE_MS, lockMs: LOCK_PATIENCE_MS, idleInTransactionMs: 0 };
+}
+
+async function withWire<T>(url: string, work: (wire: Wire) => Promise<T>): Promise<T> {
+  let wire: Wire;
+  try {
+    wire = await openWire(patient(url), () => {});
+  } catch (error) {
+    throw new Unavailable(error);
+  }
+  try {
+    return await work(wire);
+  } catch (error) {
+    throw classified(error);
+  } finally {
+    await wire.close();
+  }
+}

@@ -1,0 +1,37 @@
+import type { Writes } from "../../core/ports.ts";
+import type { Db } from "../statement.ts";
+import { writes } from "../store.ts";
+import { inTransaction, type TransactionOptions } from "./connection.ts";
+import { orderPlacing } from "./orders.ts";
+import type { Pool } from "./pool.ts";
+import { classified, isConflict, isDeadEnd } from "./trouble.ts";
+
+/** How often work is done anew when others came between; each pause is longer, by chance, than the one before. */
+const TRIES = 8;
+const FIRST_PAUSE_MS = 4;
+
+/** Runs work in a transaction, and again if another one's changes undid it or the connection ended before its commit. */
+export async function transact<T>(
+  pool: Pool,
+  options: TransactionOptions,
+  work: (store: Writes) => Promise<T>,
+): Promise<T> {
+  let connection: "fresh" | undefined;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await inTransaction(pool, { ...options, connection }, (db) => work(writesOf(db)));
+    } catch (error) {
+      if (isDeadEnd(error)) connection = "fresh";
+      const isWorthIt = isConflict(error) || (isDeadEnd(error) && attempt === 1);
+      const pauseMs = isDeadEnd(error) ? 0 : Math.random() * FIRST_PAUSE_MS * 2 ** attempt;
+      if (!isWorthIt || attempt === TRIES || Date.now() + pauseMs >= options.deadline)
+        throw classified(error);
+      await Bun.sleep(pauseMs);
+    }
+  }
+}
+
+/** The shared store, but for what is fewer round trips in words of PostgreSQL's own. */
+function writesOf(db: Db): Writes {
+  return { ...writes(db), ...orderPlacing(db) };
+}

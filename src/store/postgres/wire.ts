@@ -1,0 +1,120 @@
+import { Socket } from "node:net";
+import pg from "pg";
+import type { Value } from "../statement.ts";
+
+/** What a connection is opened with; times in milliseconds, 0 for no end. */
+export interface WireSettings {
+  readonly url: string;
+  readonly connectMs: number;
+  /** What the server itself enforces. */
+  readonly statementMs: number;
+  readonly lockMs: number;
+  readonly idleInTransactionMs: number;
+}
+
+export interface Sent {
+  readonly text: string;
+  readonly values?: Value[];
+  /** Under this name the server keeps it prepared. */
+  readonly name?: string | undefined;
+}
+
+export interface Answered {
+  /** What was done, such as `COMMIT`; the server says `ROLLBACK` to the commit of what had failed. */
+  readonly command: string;
+  readonly rows: unknown[];
+}
+
+/** One connection. What is sent does not wait for what was sent before; answers come in the same order. */
+export interface Wire {
+  send(sent: Sent): Promise<Answered>;
+  /** Whether it has ended; it does not come back. */
+  readonly isLost: boolean;
+  /** For how long an answer has been waited for. */
+  silentMs(): number;
+  /** Ends it at once: what waits for an answer gets `Lost`. */
+  discard(cause: string): void;
+  /** Lets what is under way be answered and says goodbye. */
+  close(): Promise<void>;
+}
+
+/** The connection ended, and with it every answer that was waited for. */
+export class Lost extends Error {
+  constructor(cause: unknown) {
+    super(`The connection was lost: ${cause instanceof Error ? cause.message : cause}`);
+    this.name = "Lost";
+  }
+}
+
+/** The types of whole numbers: ids stay below 2^53, and sums of what is counted do too. */
+const WHOLE_NUMBERS: ReadonlySet<number> = new Set([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
+
+const types = {
+  getTypeParser: (oid: number, format?: "text" | "binary") =>
+    WHOLE_NUMBERS.has(oid) ? Number : pg.types.getTypeParser(oid, format as "text"),
+};
+
+/** Opens a connection; rejects when that takes too long or is refused. */
+export async function openWire(settings: WireSettings, onLost: (wire: Wire) => void): Promise<Wire> {
+  const socket = new Socket();
+  const client = new pg.Client({
+    connectionString: settings.url,
+    // Our own socket, so that it can be ended whatever the driver waits for.
+    stream: () => socket,
+    types,
+    pipeline: true,
+    keepAlive: true,
+    connectionTimeoutMillis: settings.connectMs,
+    statement_timeout: settings.statementMs,
+    lock_timeout: settings.lockMs,
+    idle_in_transaction_session_timeout: settings.idleInTransactionMs,
+    application_name: "petstore",
+  } as pg.ClientConfig);
+  const waiting = new Set<(error: Error) => void>();
+  let isLost = false;
+  let heardAt = 0;
+  const lose = (cause: unknown) => {
+    if (isLost) return;
+    isLost = true;
+    socket.destroy();
+    const lost = new Lost(cause);
+    for (const reject of waiting) reject(lost);
+    waiting.clear();
+    onLost(wire);
+  };
+  const wire: Wire = {
+    get isLost() {
+      return isLost;
+    },
+    send: ({ text, values, name }) =>
+      new Promise((resolve, reject) => {
+        if (isLost) return reject(new Lost("it had ended before"));
+        if (waiting.size === 0) heardAt = Date.now();
+        waiting.add(reject);
+        client.query({ text, values, name } as pg.QueryConfig, (error: Error | null, result) => {
+          waiting.delete(reject);
+          heardAt = Date.now();
+          if (!error) resolve(result);
+          else if (error instanceof pg.DatabaseError) reject(error);
+          else lose(error);
+        });
+      }),
+    silentMs: () => (waiting.size === 0 ? 0 : Date.now() - heardAt),
+    discard: lose,
+    async close() {
+      if (isLost) return;
+      await client.end();
+      isLost = true;
+    },
+  };
+  client.on("error", lose);
+  client.on("end", () => lose("the server ended it"));
+  try {
+    await client.connect();
+  } catch (error) {
+    isLost = true;
+    socket.destroy();
+    throw error;
+  }
+  return wire;
+}

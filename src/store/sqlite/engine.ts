@@ -1,0 +1,34 @@
+import type { Engine, EngineOptions } from "../engine.ts";
+import { reads } from "../store.ts";
+import { connectReader } from "./connection.ts";
+import { startWriter } from "./writer.ts";
+
+/** SQLite: reads in this thread, writes in the one that `thread` names. */
+export async function openSqliteEngine(
+  thread: URL,
+  { url, rules, onFault }: Pick<EngineOptions, "url" | "rules" | "onFault">,
+): Promise<Engine> {
+  const writer = await startWriter(thread, { path: url, rules }, onFault);
+  const reader = connectReader(url);
+  return {
+    reads: reads(reader),
+    async perform(command) {
+      const performed = await writer.perform(command);
+      // Whoever hears of the write can read it.
+      reader.refresh();
+      return performed;
+    },
+    forgetAnswers: writer.forgetAnswers,
+    isReady() {
+      try {
+        return writer.isReady() && reader.value("select 1") === 1;
+      } catch {
+        return false;
+      }
+    },
+    async close() {
+      await writer.close();
+      reader.close();
+    },
+  };
+}

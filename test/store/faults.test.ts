@@ -1,0 +1,146 @@
+// A PostgreSQL server that stops, stands still or has no time: nobody waits for it in vain, and all goes on by itself.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readConfig } from "../../src/config.ts";
+import { Failure } from "../../src/core/failure.ts";
+import { type Command, perform } from "../../src/core/perform.ts";
+import { rulesOf } from "../../src/core/rules.ts";
+import type { Engine } from "../../src/store/engine.ts";
+import { openPostgresEngine } from "../../src/store/postgres/engine.ts";
+import { openPool } from "../../src/store/postgres/pool.ts";
+import { eventually } from "../cli/command.ts";
+import { aPostgres, type PostgresServer } from "../servers/postgres.ts";
+
+const rules = rulesOf(readConfig({}));
+/** A read's and a write's own deadlines, with room for a busy machine. */
+const READ_MS = 2500;
+const WRITE_MS = 4000;
+const AT_ONCE_MS = 250;
+const RECOVERY_MS = 3000;
+
+let server: PostgresServer;
+let url: string;
+let engine: Engine;
+beforeAll(async () => {
+  server = await aPostgres({ fsync: true });
+  url = await server.newStore();
+  engine = openPostgresEngine({ url, rules, connections: 4, perform, onFault: () => {} });
+});
+afterAll(async () => {
+  await engine.close();
+  await server[Symbol.asyncDispose]();
+});
+
+const read = () => Promise.resolve(engine.reads.category(1));
+const write = (name: string) =>
+  engine.perform({
+    operation: "categories.create",
+    caller: { clientId: 1, keyId: 1, role: "staff" },
+    input: { body: { name } },
+    now: 1,
+  } satisfies Command);
+
+/** What became of something, and how long it took. */
+async function outcome(work: () => Promise<unknown>): Promise<{ code: string; ms: number }> {
+  const since = performance.now();
+  const code = await work().then(
+    () => "done",
+    (error) => (error instanceof Failure ? error.code : String(error)),
+  );
+  return { code, ms: performance.now() - since };
+}
+
+async function isWellAgain(): Promise<void> {
+  expect(await eventually(() => engine.isReady(), RECOVERY_MS)).toBe(true);
+  expect((await outcome(read)).code).toBe("done");
+  expect((await outcome(() => write("after"))).code).toBe("done");
+}
+
+test("while the server is stopped everything is refused at once, and all is well within three seconds of its start", async () => {
+  await isWellAgain();
+  await server.stop();
+  for (let time = 0; time < 5; time++) {
+    const asked = await Promise.all([outcome(read), outcome(() => write("x")), outcome(read)]);
+    expect(asked.map(({ code }) => code)).toEqual(Array(3).fill("unavailable"));
+    for (const { ms } of asked) expect(ms).toBeLessThan(AT_ONCE_MS);
+  }
+  expect(await engine.isReady()).toBe(false);
+  await server.start();
+  await isWellAgain();
+});
+
+test("while the server stands still the first are refused by their deadlines and the rest at once", async () => {
+  await isWellAgain();
+  await Promise.all([read(), read(), read(), read()]);
+  server.stall();
+  try {
+    const many = Array.from({ length: 20 }, (_, n) => [outcome(read), outcome(() => write(`stalled ${n}`))]);
+    const first = await Promise.all(many.map(([asked]) => asked as ReturnType<typeof outcome>));
+    const written = await Promise.all(many.map(([, asked]) => asked as ReturnType<typeof outcome>));
+    for (const { code, ms } of first)
+      expect([code === "unavailable" || code === "overloaded", ms < READ_MS]).toEqual([true, true]);
+    for (const { code, ms } of written)
+      expect([code === "unavailable" || code === "overloaded", ms < WRITE_MS]).toEqual([true, true]);
+    expect(await engine.isReady()).toBe(false);
+    for (let time = 0; time < 3; time++) {
+      const later = await Promise.all([outcome(read), outcome(() => write("late"))]);
+      for (const { code, ms } of later) expect([code, ms < AT_ONCE_MS]).toEqual(["unavailable", true]);
+      await Bun.sleep(500);
+    }
+  } finally {
+    server.resume();
+  }
+  await isWellAgain();
+});
+
+test("a crash of the server loses nothing that was acknowledged", async () => {
+  await isWellAgain();
+  const done: string[] = [];
+  const writing = Array.from({ length: 4 }, async (_, lane) => {
+    for (let n = 0; n < 200; n++) {
+      const name = `${lane}/${n}`;
+      if ((await outcome(() => write(name))).code === "done") done.push(name);
+    }
+  });
+  await Bun.sleep(50);
+  await server.restart("immediate");
+  await Promise.all(writing);
+  await isWellAgain();
+  const database = new URL(url).pathname.slice(1);
+  const names = (await server.query("select name from categories", database)).map(({ name }) => name);
+  expect(done.filter((name) => !names.includes(name))).toEqual([]);
+  expect(done.length).toBeGreaterThan(0);
+});
+
+test("no more than so many wait for a connection, and none for longer than it may", async () => {
+  const settings = { url, connectMs: 2000, statementMs: 0, lockMs: 0, idleInTransactionMs: 0 };
+  const pool = openPool(settings, 2, { waitMs: 100, queued: 3, probeMs: 50 });
+  const deadline = Date.now() + 10_000;
+  const wires = await Promise.all([pool.lease(deadline), pool.lease(deadline)]);
+  const waiting = Array.from({ length: 3 }, () => outcome(() => pool.lease(deadline)));
+  const tooMany = await outcome(() => pool.lease(deadline));
+  expect([tooMany.code, tooMany.ms < 50]).toEqual(["overloaded", true]);
+  pool.giveBack(wires[0]);
+  const waited = await Promise.all(waiting);
+  expect(waited.map(({ code }) => code)).toEqual(["done", "overloaded", "overloaded"]);
+  for (const { ms } of waited) expect(ms).toBeLessThan(200);
+  const database = new URL(url).pathname.slice(1);
+  const count = () =>
+    server.query(
+      `select count(*)::int as n from pg_stat_activity where datname = '${database}' and pid <> pg_backend_pid()`,
+    );
+  await pool.close();
+  expect(await eventually(async () => Number((await count())[0]?.n) <= 4, 2000)).toBe(true);
+});
+
+test("a connection that was lost makes room for one that waits", async () => {
+  const settings = { url, connectMs: 2000, statementMs: 0, lockMs: 0, idleInTransactionMs: 0 };
+  const pool = openPool(settings, 1);
+  const deadline = Date.now() + 10_000;
+  const wire = await pool.lease(deadline);
+  const waiting = pool.lease(deadline);
+  wire.discard("for the test");
+  const next = await waiting;
+  expect((await next.send({ text: "select 1 as one" })).rows).toEqual([{ one: 1 }]);
+  pool.giveBack(next);
+  await pool.close();
+});

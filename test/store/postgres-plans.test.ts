@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Reads } from "../../src/core/ports.ts";
+import { openWire, type Wire } from "../../src/store/postgres/wire.ts";
+import type { Arguments, Db, Statement } from "../../src/store/statement.ts";
+import { reads } from "../../src/store/store.ts";
+import { sharedPostgres } from "../servers/postgres.ts";
+import { anId, categoryLists, orderLists, petLists } from "./lists.ts";
+
+// A page may read only about as many rows as it shows. PostgreSQL says how many rows each step of a plan has really
+// read, those that a filter threw away included; the store is large enough that reading more would be seen.
+
+const PETS = 60_000;
+const ORDERS = 60_000;
+/** For each range of an index that is merged into a page of 21: the page, and a little on the way. */
+const ROWS_OF_A_RANGE = 100;
+
+let wire: Wire;
+beforeAll(async () => {
+  const server = await sharedPostgres();
+  const url = await server.newStore();
+  const patience = { connectMs: 5000, statementMs: 0, lockMs: 0, idleInTransactionMs: 0 };
+  wire = await openWire({ url, ...patience }, () => {});
+  for (const text of [
+    "insert into clients (name, plan, per_minute, per_day, created_at) select 'c', 'pro', 1, 1, 0 from generate_series(1, 50)",
+    "insert into categories (name, name_key, created_at) select 'Dogs ' || n, 'dogs ' || n, 0 from generate_series(1, 3000) n",
+    `insert into pets (name, name_key, category_id, status, quantity, open_orders, created_at)
+      select 'Rex', (array['rex', 'tom', 'rey', 'kiwi'])[n % 4 + 1] || n, n % 100 + 1, s, case s when 'sold' then 0 else n % 50 + 1 end, 0, 0
+      from (select n, (array['available', 'pending', 'sold'])[(n / 7) % 3 + 1] as s from generate_series(1, ${PETS}) n) as made`,
+    `insert into orders (client_id, pet_id, quantity, ship_date, complete, created_at)
+      select n % 50 + 1, n % 300 + 1, 1, case when n % 3 = 0 or (n / 5) % 2 = 1 then n % 1000 end, (n / 5) % 2, 0
+      from generate_series(1, ${ORDERS}) n`,
+    "insert into movements (pet_id, change, balance, reason, at) select n % 300 + 1, 1, 1, 'created', 0 from generate_series(1, 30000) n",
+    "insert into api_keys (client_id, role, hash, last_four, created_at) select n % 50 + 1, 'staff', 'h' || n, 'abcd', 0 from generate_series(1, 5000) n",
+    `insert into bans (key_id, client_id, cause, level, since, until, lifted_at)
+      select n % 5000 + 1, n % 50 + 1, 'admin', 0, 0, n, case when n % 10 = 0 then 1 end from generate_series(1, 20000) n`,
+    "insert into audit (at, operation, subject, input) select n, 'o', 's', '{}' from generate_series(1, 20000) n",
+    `insert into kept_answers (client_id, key, fingerprint, kept_at) select n % 50 + 1, 'k' || n, 'f', n from generate_series(1, 20000) n`,
+    "analyze",
+  ])
+    await wire.send({ text });
+}, 60_000);
+afterAll(() => wire.close());
+
+interface Plan {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Actual Rows": number;
+  readonly "Actual Loops": number;
+  readonly "Rows Removed by Filter"?: number;
+  readonly "Rows Removed by Index Recheck"?: number;
+  readonly Plans?: readonly Plan[];
+}
+
+/** Steps that have read more than a page, of the statements that a question runs. */
+async function costly(ask: (asked: Reads) => unknown, query: unknown): Promise<string[]> {
+  const found: string[] = [];
+  const explain = async (statement: Statement, args: Arguments) => {
+    const text = `explain (analyze, format json) ${statement.text}`;
+    const { rows } = await wire.send({ text, values: statement.values(args) });
+    const [{ Plan: root }] = (rows[0] as { "QUERY PLAN": [{ Plan: Plan }] })["QUERY PLAN"];
+    for (const step of steps(root)) {
+      if (step["Relation Name"] === undefined) continue;
+      const thrown = (step["Rows Removed by Filter"] ?? 0) + (step["Rows Removed by Index Recheck"] ?? 0);
+      const read = (step["Actual Rows"] + thrown) * step["Actual Loops"];
+      if (read > ROWS_OF_A_RANGE)
+        found.push(
+          `${JSON.stringify(query)}: ${step["Node Type"]} of ${step["Relation Name"]} read ${read} rows`,
+        );
+    }
+  };
+  const db: Db = {
+    get: async (statement, args) => {
+      await explain(statement, args);
+      return null;
+    },
+    all: async (statement, args) => {
+      await explain(statement, args);
+      return [];
+    },
+    run: explain,
+  };
+  await ask(reads(db));
+  return found;
+}
+
+function steps(plan: Plan): Plan[] {
+  return [plan, ...(plan.Plans ?? []).flatMap(steps)];
+}
+
+test("postgres: a page of pets or of stock reads about as many rows as it shows, whatever the filter and the order", async () => {
+  const found = [];
+  for (const query of petLists()) found.push(...(await costly((asked) => asked.pets(query), query)));
+  expect(found).toEqual([]);
+}, 60_000);
+
+test("postgres: a page of categories reads about as many rows as it shows", async () => {
+  const found = [];
+  for (const query of categoryLists())
+    found.push(...(await costly((asked) => asked.categories(query), query)));
+  expect(found).toEqual([]);
+});
+
+test("postgres: a page of orders reads about as many rows as it shows, whatever the filter and the order", async () => {
+  const found = [];
+  for (const query of orderLists()) found.push(...(await costly((asked) => asked.orders(query), query)));
+  expect(found).toEqual([]);
+}, 60_000);
+
+test("postgres: a page of movements, bans, clients or the audit trail reads about as many rows as it shows", async () => {
+  const found = [];
+  for (const after of [undefined, anId]) {
+    const page = { descending: false, limit: 21, after };
+    const down = { ...page, descending: true };
+    found.push(...(await costly((asked) => asked.movements({ ...down, petId: 7 }), "movements")));
+    found.push(...(await costly((asked) => asked.bans(page, 1), "bans")));
+    found.push(...(await costly((asked) => asked.clients(page), "clients")));
+    found.push(...(await costly((asked) => asked.audit(down), "audit")));
+  }
+  expect(found).toEqual([]);
+});
+
+test("postgres: a look-up of one record reads that record alone", async () => {
+  const asks: ((asked: Reads) => unknown)[] = [
+    (asked) => asked.pet(1),
+    (asked) => asked.petWithCategory(1),
+    (asked) => asked.category(1),
+    (asked) => asked.order(1),
+    (asked) => asked.keyByHash("h1"),
+    (asked) => asked.keptAnswer(1, "k50", 0),
+    (asked) => asked.client(1),
+    (asked) => asked.key(1),
+    (asked) => asked.ban(1, 2),
+    (asked) => asked.hasOpenOrders(1),
+    (asked) => asked.accessRevision(),
+  ];
+  const found = [];
+  for (const ask of asks) found.push(...(await costly(ask, String(ask))));
+  expect(found).toEqual([]);
+});

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readConfig } from "../../src/config.ts";
+import { Failure } from "../../src/core/failure.ts";
+import { type Command, perform } from "../../src/core/perform.ts";
+import { rulesOf } from "../../src/core/rules.ts";
+import type { Engine } from "../../src/store/engine.ts";
+import { openPostgresEngine } from "../../src/store/postgres/engine.ts";
+import { openPostgresStore } from "../../src/store/postgres/store.ts";
+import { sharedPostgres } from "../servers/postgres.ts";
+import { aDoor, type Door } from "../servers/proxy.ts";
+
+const NOW = Date.parse("2026-11-15T12:00:00Z");
+const rules = rulesOf(readConfig({}));
+
+let door: Door;
+let engine: Engine;
+let petId: number;
+let clientId: number;
+
+beforeAll(async () => {
+  const server = await sharedPostgres();
+  const direct = await server.newStore();
+  const store = await openPostgresStore(direct, NOW);
+  await store.transact(async (s) => {
+    clientId = (await s.addClient({ name: "Shop", plan: "pro", perMinute: 1, perDay: 1 }, NOW)).id;
+    const { id: categoryId } = await s.addCategory({ name: "Dogs", description: null }, NOW);
+    const pet = { name: "Rex", categoryId, status: "available", quantity: 1000, openOrders: 0 } as const;
+    petId = (await s.addPet(pet, NOW))?.id as number;
+  });
+  await store.close();
+  door = await aDoor(Number(new URL(direct).port));
+  const url = new URL(direct);
+  url.port = String(door.port);
+  engine = openPostgresEngine({ url: url.href, rules, connections: 1, perform, onFault: () => {} });
+  await engine.reads.pet(petId);
+});
+afterAll(async () => {
+  await engine.close();
+  await door[Symbol.asyncDispose]();
+});
+
+const order = (key: string, body: object = { petId }): Command => ({
+  operation: "orders.place",
+  caller: { clientId, keyId: 1, role: "customer" },
+  input: { body },
+  now: NOW,
+  idempotency: { key, fingerprint: JSON.stringify(body) },
+});
+
+/** How many round trips something takes; the rollback that nobody waits for is over first. */
+async function tripsOf(work: () => unknown): Promise<number> {
+  await engine.reads.accessRevision();
+  door.taken();
+  await work();
+  return door.taken();
+}
+
+test("a record is read in one round trip, the first time and ever after", async () => {
+  expect(await tripsOf(() => engine.reads.category(1))).toBe(1);
+  expect(await tripsOf(() => engine.reads.category(1))).toBe(1);
+  expect(await tripsOf(() => engine.reads.petWithCategory(petId))).toBe(1);
+});
+
+test("an order with its key, stock, movement, events and kept answer takes three round trips, begin and commit included", async () => {
+  for (const key of ["first", "second"]) expect(await tripsOf(() => engine.perform(order(key)))).toBe(3);
+  expect(await engine.reads.keptAnswer(clientId, "second", 0)).not.toBeNull();
+});
+
+test("a repeated order is answered from what was kept in two", async () => {
+  expect(
+    await tripsOf(async () => expect(await engine.perform(order("first"))).toMatchObject({ isReplay: true })),
+  ).toBe(2);
+});
+
+test("a refused order is told in three, and leaves the connection as it was", async () => {
+  const refused = async () => {
+    const failure = await engine.perform(order("third", { petId, quantity: 5000 })).catch((error) => error);
+    expect(failure).toBeInstanceOf(Failure);
+    expect(failure.code).toBe("insufficient_stock");
+  };
+  expect(await tripsOf(refused)).toBe(3);
+  expect(await tripsOf(() => engine.reads.pet(petId))).toBe(1);
+});
