@@ -54,7 +54,7 @@ export async function start(config: Config, { clock, log }: Surroundings): Promi
   const limits = memoryLimits({
     bans: rules.bans,
     anonymous: { perMinute: config.anonymousPerMinute, perDay: config.anonymousPerDay },
-    onBan: (ban) => void keepBan(ban),
+    onBan: (ban) => keepBan(ban),
     tell: (event) => behind.tell(event),
   });
   const behind = writeBehind({
@@ -69,7 +69,13 @@ export async function start(config: Config, { clock, log }: Surroundings): Promi
       }),
   });
   const callers = knownCallers({ store, introduce: limits.introduce, keyWasUsed: behind.keyWasUsed });
-  const keepBan = async (ban: NewBanRecord): Promise<void> => {
+  /** Bans that were earned and are on their way into the database. */
+  const bansUnderWay = new Set<Promise<void>>();
+  const keepBan = (ban: NewBanRecord): void => {
+    const kept = tryBan(ban).finally(() => bansUnderWay.delete(kept));
+    bansUnderWay.add(kept);
+  };
+  const tryBan = async (ban: NewBanRecord): Promise<void> => {
     try {
       await perform("behind.ban", ban);
       callers.forget();
@@ -105,7 +111,9 @@ export async function start(config: Config, { clock, log }: Surroundings): Promi
       clock,
       log,
       record: usage.record,
-      settle: behind.flush,
+      settle: async () => {
+        await Promise.all([behind.flush(), ...bansUnderWay]);
+      },
       cors: cors(config.corsOrigins),
       deprecation,
       newRequestId: requestIds(crypto.randomUUID().slice(0, 8)),
