@@ -10,8 +10,9 @@ import type { Log } from "./http/log.ts";
 import { pages } from "./http/pages.ts";
 import { requestIds, serve } from "./http/serve.ts";
 import { writeBehind } from "./limits/behind.ts";
-import { memoryLimits } from "./limits/memory.ts";
+import { type MemoryOptions, memoryLimits } from "./limits/memory.ts";
 import { usageCounter } from "./limits/usage.ts";
+import { valkeyLimits } from "./limits/valkey/limits.ts";
 import { connect } from "./store/sqlite/connection.ts";
 import { startWriter } from "./store/sqlite/writer.ts";
 import { reads } from "./store/store.ts";
@@ -33,11 +34,16 @@ export interface Running {
 
 export interface Surroundings {
   readonly clock: () => number;
+  /** Whether a test moves the clock by hand; then it counts in Valkey too, in the place of Valkey's own. */
+  readonly isClockMoved?: boolean;
   readonly log: Log;
 }
 
 /** Opens the adapters, wires them, and listens. The database must be migrated. */
-export async function start(config: Config, { clock, log }: Surroundings): Promise<Running> {
+export async function start(
+  config: Config,
+  { clock, isClockMoved = false, log }: Surroundings,
+): Promise<Running> {
   const rules = rulesOf(config);
   const writer = await startWriter(
     new URL("./writer.ts", import.meta.url),
@@ -51,12 +57,28 @@ export async function start(config: Config, { clock, log }: Surroundings): Promi
   let isStopping = false;
 
   const usage = usageCounter();
-  const limits = memoryLimits({
+  const limiting: MemoryOptions = {
     bans: rules.bans,
     anonymous: { perMinute: config.anonymousPerMinute, perDay: config.anonymousPerDay },
     onBan: (ban) => void keepBan(ban),
     tell: (event) => behind.tell(event),
-  });
+  };
+  const valkey =
+    config.valkeyUrl === null
+      ? null
+      : valkeyLimits({
+          ...limiting,
+          url: config.valkeyUrl,
+          prefix: config.valkeyPrefix,
+          clock: isClockMoved ? clock : "server",
+          onAway: (cause) =>
+            log.warn("Valkey cannot be reached; each instance limits from its own memory.", { cause }),
+          onBack: () => {
+            log.info("Valkey is back; limits are shared again.");
+            callers.forget();
+          },
+        });
+  const limits = valkey ?? memoryLimits(limiting);
   const behind = writeBehind({
     limits,
     usage,
@@ -83,6 +105,8 @@ export async function start(config: Config, { clock, log }: Surroundings): Promi
       if (!isStopping) setTimeout(keepBan, TRY_AGAIN_MS, ban).unref();
     }
   };
+
+  await valkey?.settled;
 
   const isReady = async () => {
     try {
@@ -113,6 +137,7 @@ export async function start(config: Config, { clock, log }: Surroundings): Promi
     }),
   );
   if (server instanceof Error) {
+    valkey?.close();
     await writer.close();
     reader.close();
     throw server;
@@ -145,6 +170,7 @@ export async function start(config: Config, { clock, log }: Surroundings): Promi
       await Promise.race([server.stop(), Bun.sleep(config.shutdownSeconds * 1000)]);
       await server.stop(true);
       await behind.stop();
+      valkey?.close();
       await writer.close();
       reader.close();
       log.flush();

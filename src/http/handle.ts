@@ -46,8 +46,9 @@ interface Exchange {
   readonly now: number;
   caller?: KnownCaller;
   endpoint?: Prepared;
-  /** The windows of whoever pays for the request. */
+  /** The windows of whoever pays for the request, and the time by which they were looked at. */
   state?: LimitState;
+  judgedAt: number;
   standing?: Standing;
   /** What all answers of the endpoint carry. */
   always?: Record<string, string> | undefined;
@@ -68,7 +69,7 @@ export function handler(house: Handling): (path: Path | null, request: PathReque
     } catch (error) {
       answer = refusal(failureOf(house, error, requestId, exchange));
     }
-    const { caller, endpoint, pathname, now, state } = exchange;
+    const { caller, endpoint, pathname, now, state, judgedAt } = exchange;
     if (caller) house.record(caller.clientId, endpoint?.id, answer.status, now);
     house.log.request({
       time: now,
@@ -83,7 +84,7 @@ export function handler(house: Handling): (path: Path | null, request: PathReque
       code: answer.code,
     });
     const origin = house.cors.headers(request);
-    const rates = state && rateHeaders(state, Math.floor(now / 1000));
+    const rates = state && rateHeaders(state, Math.floor(judgedAt / 1000));
     return responseOf(answer, requestId, rates, origin ? { ...exchange.always, ...origin } : exchange.always);
   };
 }
@@ -137,25 +138,33 @@ async function admitted(
   isQuestion: boolean,
 ): Promise<Answer | null> {
   const { request, now } = exchange;
-  const seconds = Math.floor(now / 1000);
   if (caller instanceof Failure) {
-    const { state, refusing } = await house.limits.admitAddress(house.addressOf(request), now, isFree);
+    const admitting = house.limits.admitAddress(house.addressOf(request), now, isFree);
+    const { state, refusing, judgedAt = now } = admitting instanceof Promise ? await admitting : admitting;
     exchange.state = state;
+    exchange.judgedAt = judgedAt;
     return refusing === "minute" || refusing === "day"
-      ? tooManyRequests(state, refusing, seconds, spentByAddress)
+      ? tooManyRequests(state, refusing, Math.floor(judgedAt / 1000), spentByAddress)
       : null;
   }
   exchange.caller = caller;
   if (isQuestion && !isFree) {
-    const { standing, waitSeconds } = await house.limits.ask(caller, now);
+    const asking = house.limits.ask(caller, now);
+    const { standing, waitSeconds } = asking instanceof Promise ? await asking : asking;
     exchange.state = standing.state;
+    exchange.judgedAt = standing.judgedAt ?? now;
     exchange.standing = standing;
     return waitSeconds === null ? null : tooManyQuestions(waitSeconds);
   }
-  const { state, refusing, bannedUntil } = await house.limits.admit(caller, now, isFree);
+  const admitting = house.limits.admit(caller, now, isFree);
+  const admission = admitting instanceof Promise ? await admitting : admitting;
+  const { state, refusing, bannedUntil, judgedAt = now } = admission;
   exchange.state = state;
+  exchange.judgedAt = judgedAt;
   if (refusing === null || isFree) return null;
-  return refusing === "ban" ? banned(bannedUntil as number, now) : tooManyRequests(state, refusing, seconds);
+  return refusing === "ban"
+    ? banned(bannedUntil as number, judgedAt)
+    : tooManyRequests(state, refusing, Math.floor(judgedAt / 1000));
 }
 
 const spentByAddress = "Send a valid API key, which is counted by itself";
@@ -168,6 +177,7 @@ function begun(request: PathRequest, now: number): Exchange {
   return {
     request,
     now,
+    judgedAt: now,
     pathname: query < 0 ? url.slice(path) : url.slice(path, query),
     search: query < 0 ? "" : url.slice(query),
   };

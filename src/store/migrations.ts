@@ -184,4 +184,8 @@ export const migrations: readonly Migration[] = [
       "insert into access (id, revision) values (1, 0)",
     ],
   },
+  {
+    name: "a key's last lifted ban is found",
+    statements: () => ["create index bans_lifted on bans (key_id, lifted_at) where lifted_at is not null"],
+  },
 ];

@@ -40,6 +40,7 @@ function known(key: LimitedKey, rest: Partial<KnownKey> = {}): KnownKey {
     expiresAt: null,
     revokedAt: null,
     clientSuspendedAt: null,
+    liftedAt: null,
     windows: null,
     conduct: null,
     ...rest,

@@ -1,0 +1,200 @@
+import { Redis, ReplyError } from "ioredis";
+import { type ScriptName, scripts } from "./scripts.ts";
+
+/** How long a request waits for Valkey; then it is decided without. */
+const TIMEOUT_MS = 80;
+/** A timer that fires later than this after its time tells of this process, not of Valkey. */
+const LATE_MS = 15;
+/** How often it is tried whether Valkey is back. */
+const PROBE_EVERY_MS = 100;
+/** A connection that says nothing for this long while it is probed is given up for a new one. */
+const STUCK_MS = 1000;
+const RECONNECT_MS = 100;
+const CONNECT_TIMEOUT_MS = 1000;
+/** How long a start waits for the first answer. */
+const FIRST_ANSWER_MS = 1000;
+const PROBE_KEPT_MS = 10_000;
+
+/** Numbers, and text where a list is told. */
+export type Reply = readonly (number | string)[];
+export type Send = (script: ScriptName, ...args: string[]) => Promise<Reply>;
+
+/** The command was not done. Any other failure leaves open whether it was. */
+export class NotDone extends Error {}
+
+export interface LinkOptions {
+  readonly url: string;
+  /** A key that may be written to find out whether Valkey takes writes. */
+  readonly probeKey: string;
+  /** Valkey answers again; what it has missed is told first, while requests still do without it. */
+  readonly catchUp: (send: Send) => Promise<void>;
+  readonly onDown: (cause: string) => void;
+  readonly onUp: () => void;
+}
+
+export interface Link {
+  readonly isUp: () => boolean;
+  /** Runs a script. Fails after `TIMEOUT_MS` at the latest, and at once while Valkey is away. */
+  readonly send: Send;
+  /** Valkey has answered for the first time, or it is away. */
+  readonly settled: Promise<void>;
+  close(): void;
+}
+
+interface Waiting {
+  readonly since: number;
+  readonly fail: (error: Error) => void;
+}
+
+/**
+ * A connection to Valkey with a breaker. The first answer that does not come in time opens it: everything that waits is let
+ * go, and no request waits again until a probe has been answered in time.
+ */
+export function openLink({ url, probeKey, catchUp, onDown, onUp }: LinkOptions): Link {
+  const redis = new Redis(url.replace(/^valkey/, "redis"), {
+    scripts,
+    lazyConnect: true,
+    // Nothing is queued, sent again or waited for by the driver: what cannot be done now is decided without Valkey.
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    disconnectTimeout: RECONNECT_MS,
+    maxLoadingRetryTime: STUCK_MS,
+    retryStrategy: () => RECONNECT_MS,
+  });
+  const waiting = new Set<Waiting>();
+  const firstAnswer = Promise.withResolvers<void>();
+  let state: "starting" | "up" | "down" | "closed" = "starting";
+  let timer: Timer | undefined;
+  let lastFault = "no answer yet";
+
+  const send: Send = (script, ...args) => {
+    if (redis.status !== "ready") return Promise.reject(new NotDone(lastFault));
+    return new Promise((resolve, reject) => {
+      const each: Waiting = { since: performance.now(), fail: reject };
+      waiting.add(each);
+      timer ??= setTimeout(look, TIMEOUT_MS, each);
+      (redis as unknown as Record<ScriptName, Send>)[script](...(args as [ScriptName])).then(
+        (reply) => {
+          waiting.delete(each);
+          resolve(reply);
+        },
+        (error: Error) => {
+          waiting.delete(each);
+          // An answer that is an error: the script did nothing. Without an answer nobody knows.
+          const isAnswer = error instanceof ReplyError;
+          reject(isAnswer ? new NotDone(error.message) : error);
+          goDown(error.message);
+        },
+      );
+    });
+  };
+  /** One timer for all that waits: it looks at the oldest. */
+  const look = (expected: Waiting) => {
+    timer = undefined;
+    const [oldest] = waiting;
+    if (!oldest) return;
+    const age = performance.now() - oldest.since;
+    if (oldest === expected && age >= TIMEOUT_MS && age < TIMEOUT_MS + LATE_MS)
+      return goDown(`no answer in ${TIMEOUT_MS} ms`);
+    if (age >= TIMEOUT_MS + LATE_MS && oldest === expected) {
+      // The process was busy: answers may lie in the socket unread. They get one more turn.
+      timer = setTimeout(() => {
+        timer = undefined;
+        if (waiting.has(oldest)) goDown(`no answer in ${TIMEOUT_MS} ms`);
+        else look(expected);
+      }, LATE_MS);
+      return;
+    }
+    timer = setTimeout(look, Math.max(1, TIMEOUT_MS - age), oldest);
+  };
+  const goDown = (cause: string) => {
+    for (const { fail } of waiting) fail(new Error(cause));
+    waiting.clear();
+    clearTimeout(timer);
+    timer = undefined;
+    if (state === "down" || state === "closed") return;
+    state = "down";
+    firstAnswer.resolve();
+    onDown(cause);
+  };
+
+  let probeSentAt: number | undefined;
+  let unreadySince: number | undefined;
+  const reconnect = () => {
+    probeSentAt = undefined;
+    unreadySince = undefined;
+    redis.disconnect(true);
+  };
+  const probe = () => {
+    if (state === "up" || state === "closed") return;
+    const now = performance.now();
+    if (redis.status !== "ready") {
+      unreadySince ??= now;
+      const isTrying = redis.status === "connecting" || redis.status === "connect";
+      if (isTrying && now - unreadySince > STUCK_MS) reconnect();
+      return;
+    }
+    unreadySince = undefined;
+    if (probeSentAt !== undefined) {
+      if (now - probeSentAt > STUCK_MS) reconnect();
+      return;
+    }
+    probeSentAt = now;
+    // A write, because a server that is full or read-only answers a ping all the same.
+    redis.set(probeKey, "1", "PX", PROBE_KEPT_MS).then(
+      () => {
+        const isInTime = probeSentAt === now && performance.now() - now <= TIMEOUT_MS;
+        if (isInTime) void comeBack();
+        else probeSentAt = undefined;
+      },
+      (error: Error) => {
+        probeSentAt = undefined;
+        goDown(error.message);
+      },
+    );
+  };
+  const comeBack = async () => {
+    try {
+      await catchUp(send);
+      if (redis.status !== "ready" || state === "closed") return;
+      const wasDown = state === "down";
+      state = "up";
+      firstAnswer.resolve();
+      if (wasDown) onUp();
+    } catch (error) {
+      goDown(String(error));
+    } finally {
+      probeSentAt = undefined;
+    }
+  };
+
+  redis.on("error", (error: Error) => {
+    lastFault = error.message || String((error as { code?: unknown }).code ?? error);
+    if (state === "starting") goDown(lastFault);
+  });
+  redis.on("close", () => goDown(lastFault === "no answer yet" ? "the connection was closed" : lastFault));
+  redis.on("ready", () => {
+    lastFault = "the connection was closed";
+    probeSentAt = undefined;
+    probe();
+  });
+  redis.connect().catch(() => {});
+  const probing = setInterval(probe, PROBE_EVERY_MS);
+  const atLatest = setTimeout(() => state === "starting" && goDown("no answer"), FIRST_ANSWER_MS);
+
+  return {
+    isUp: () => state === "up",
+    send: (script, ...args) =>
+      state === "up" ? send(script, ...args) : Promise.reject(new NotDone(lastFault)),
+    settled: firstAnswer.promise,
+    close() {
+      clearInterval(probing);
+      clearTimeout(atLatest);
+      state = "closed";
+      goDown("closed");
+      redis.disconnect();
+    },
+  };
+}
