@@ -69,8 +69,8 @@ export interface KeyRecord {
 /** A key with all that must be known to let it in and to limit it. */
 export interface KnownKey extends KeyRecord, Quota {
   readonly clientSuspendedAt: number | null;
-  /** When a ban of it was last lifted. */
-  readonly liftedAt: number | null;
+  /** How many of its bans were lifted. */
+  readonly lifts: number;
   /** What was counted when it was last written down. */
   readonly windows: Windows | null;
   readonly conduct: Conduct | null;
@@ -223,8 +223,8 @@ export interface LimitedKey extends Quota {
   readonly clientId: number;
   readonly keyId: number;
   readonly bannedUntil: number | null;
-  /** When a ban of it was last lifted, if one was. */
-  readonly liftedAt?: number | null;
+  /** How many of its bans were lifted, as far as is known. */
+  readonly lifts?: number;
 }
 
 /** Whether a request may go on, and how the windows stand after it. */

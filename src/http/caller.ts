@@ -47,7 +47,7 @@ export function callers({ store, introduce, keyWasUsed }: CallerOptions): Caller
     const refused = refusal(known, now);
     if (refused) return refused;
     introduce(known);
-    const { id: keyId, clientId, role, perMinute, perDay, bannedUntil, liftedAt, expiresAt } = known;
+    const { id: keyId, clientId, role, perMinute, perDay, bannedUntil, lifts, expiresAt } = known;
     const caller: Remembered = {
       keyId,
       clientId,
@@ -55,7 +55,7 @@ export function callers({ store, introduce, keyWasUsed }: CallerOptions): Caller
       perMinute,
       perDay,
       bannedUntil,
-      liftedAt,
+      lifts,
       expiresAt,
       usedAt: 0,
     };

@@ -185,7 +185,7 @@ export const migrations: readonly Migration[] = [
     ],
   },
   {
-    name: "a key's last lifted ban is found",
-    statements: () => ["create index bans_lifted on bans (key_id, lifted_at) where lifted_at is not null"],
+    name: "a key's lifted bans are counted",
+    statements: () => ["create index bans_lifted on bans (key_id) where lifted_at is not null"],
   },
 ];

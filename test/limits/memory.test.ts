@@ -40,7 +40,7 @@ function known(key: LimitedKey, rest: Partial<KnownKey> = {}): KnownKey {
     expiresAt: null,
     revokedAt: null,
     clientSuspendedAt: null,
-    liftedAt: null,
+    lifts: 0,
     windows: null,
     conduct: null,
     ...rest,

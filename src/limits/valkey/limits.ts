@@ -93,8 +93,8 @@ export function valkeyLimits(options: ValkeyOptions): ValkeyLimits {
         const counts = [keptSeconds, day, dayCount, minuteOpenedAt, minuteCount].map(String);
         return send("addWindows", name, time(), ...counts);
       }),
-      ...conducts.map(({ name, conduct, liftedAt }) =>
-        send("addConduct", name, time(), String(liftedAt), strikeWindowMs, ...conductArgs(conduct)),
+      ...conducts.map(({ name, conduct, lifts }) =>
+        send("addConduct", name, time(), String(lifts), strikeWindowMs, ...conductArgs(conduct)),
       ),
     ];
   };
@@ -109,7 +109,7 @@ export function valkeyLimits(options: ValkeyOptions): ValkeyLimits {
       meanwhile.noteConduct(
         names.conduct(key.clientId, key.keyId),
         memory.conductOf(key.keyId),
-        key.liftedAt ?? 0,
+        key.lifts ?? 0,
       );
     return admission;
   };
@@ -150,7 +150,7 @@ export function valkeyLimits(options: ValkeyOptions): ValkeyLimits {
 
     admit(key, now, isFree) {
       if (!link.isUp()) return admitInMemory(key, now, isFree, true);
-      const { clientId, keyId, perMinute, perDay, bannedUntil, liftedAt } = key;
+      const { clientId, keyId, perMinute, perDay, bannedUntil, lifts = 0 } = key;
       return link
         .send(
           "admit",
@@ -160,7 +160,7 @@ export function valkeyLimits(options: ValkeyOptions): ValkeyLimits {
           String(perMinute),
           String(perDay),
           String(bannedUntil ?? 0),
-          String(liftedAt ?? 0),
+          String(lifts),
           isFree ? "1" : "0",
           ...rules,
         )
@@ -231,15 +231,15 @@ export function valkeyLimits(options: ValkeyOptions): ValkeyLimits {
 
     introduce(known) {
       memory.introduce(known);
-      const { id, clientId, conduct, liftedAt } = known;
-      if (!link.isUp() || (!conduct && liftedAt === null)) return;
+      const { id, clientId, conduct, lifts } = known;
+      if (!link.isUp() || (!conduct && lifts === 0)) return;
       // What cannot be told now is told after the outage, when every key is looked up anew.
       link
         .send(
           "introduce",
           names.conduct(clientId, id),
           time(),
-          String(liftedAt ?? 0),
+          String(lifts),
           strikeWindowMs,
           ...conductArgs(conduct ?? goodConduct),
         )

@@ -6,7 +6,7 @@ export interface Missed {
   readonly size: number;
   /** One request was counted in the windows under this name; this is how they stand after it. */
   count(name: string, keptSeconds: number, state: LimitState): void;
-  noteConduct(name: string, conduct: Conduct, liftedAt: number): void;
+  noteConduct(name: string, conduct: Conduct, lifts: number): void;
   /** Some of it; it is no longer here then. */
   take(most: number): MissedPart;
 }
@@ -21,7 +21,7 @@ export interface MissedPart {
   readonly conducts: readonly {
     readonly name: string;
     readonly conduct: Conduct;
-    readonly liftedAt: number;
+    readonly lifts: number;
   }[];
 }
 
@@ -51,7 +51,7 @@ export function missed(): Missed {
       own.minuteCount += 1;
       own.dayCount += 1;
     },
-    noteConduct: (name, conduct, liftedAt) => void conducts.set(name, { name, conduct, liftedAt }),
+    noteConduct: (name, conduct, lifts) => void conducts.set(name, { name, conduct, lifts }),
     take: (most) => ({ windows: taken(windows, most), conducts: taken(conducts, most) }),
   };
 }

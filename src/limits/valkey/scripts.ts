@@ -111,22 +111,22 @@ local function conductEnds(conduct, strikeWindow)
   return ends
 end
 
-local function keepConduct(key, conduct, lift, now, strikeWindow)
+local function keepConduct(key, conduct, lifts, now, strikeWindow)
   redis.call("HSET", key, "windowResetAt", text(conduct.windowResetAt), "firstRefusedAt", text(conduct.firstRefusedAt),
     "strikes", listOf(conduct.strikes), "level", text(conduct.level), "goodSince", text(conduct.goodSince))
-  redis.call("HSETNX", key, "lift", text(lift))
+  redis.call("HSETNX", key, "lifts", text(lifts))
   redis.call("PEXPIRE", key, text(math.max(conductEnds(conduct, strikeWindow) - now, 0) + ${MINUTE_SECONDS * 1000}))
 end
 `;
 
 /**
  * One request of a key: its ban, then both windows of its client, then its conduct if it is refused.
- * KEYS: windows, conduct. ARGV: clock, perMinute, perDay, ban and lift that the database knows, whether it is free, strikes,
+ * KEYS: windows, conduct. ARGV: clock, perMinute, perDay, ban and number of lifts that the database knows, whether it is free, strikes,
  * how long they count, grace, ban minutes.
  */
 const admit = `${CLOCK}${WINDOWS}${CONDUCT}
 local now = clock(ARGV[1])
-local perMinute, perDay, lift = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[5])
+local perMinute, perDay, lifts = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[5])
 local seconds = math.floor(now / 1000)
 local windows = rolled(KEYS[1], seconds)
 local ban = math.max(tonumber(ARGV[4]), number(redis.call("HGET", KEYS[2], "ban")))
@@ -162,7 +162,7 @@ else
     redis.call("HSET", KEYS[2], "ban", text(bannedUntil))
   end
 end
-keepConduct(KEYS[2], conduct, lift, now, strikeWindow)
+keepConduct(KEYS[2], conduct, lifts, now, strikeWindow)
 reply[7] = bannedUntil
 reply[8] = isStrike
 reply[9] = conduct.windowResetAt
@@ -203,19 +203,22 @@ return { now, verdict, windows.minuteOpenedAt, windows.minuteCount, windows.day,
 `;
 
 /**
- * What the database knows of a key's conduct, taken over where nothing is known here, and where a ban was lifted since.
- * KEYS: conduct. ARGV: clock, lift, how long strikes count, the conduct.
+ * What the database knows of a key's conduct, taken over where nothing is known here. A lift that is new here ends the ban
+ * and does to the conduct what the lift did in the database; each lift acts once, so that no older knowledge undoes a newer ban.
+ * KEYS: conduct. ARGV: clock, lifts, how long strikes count, the conduct, good since the lift.
  */
 const introduce = `${CLOCK}${CONDUCT}
 local now = clock(ARGV[1])
-local lift, strikeWindow = tonumber(ARGV[2]), tonumber(ARGV[3])
-local isKnown = redis.call("EXISTS", KEYS[1]) == 1
-local conduct = givenConduct(4)
-if isKnown and lift <= number(redis.call("HGET", KEYS[1], "lift")) then return 0 end
-if not isKnown and conductEnds(conduct, strikeWindow) <= now then return 0 end
-redis.call("DEL", KEYS[1])
-keepConduct(KEYS[1], conduct, lift, now, strikeWindow)
-return 1
+local lifts, strikeWindow, given = tonumber(ARGV[2]), tonumber(ARGV[3]), givenConduct(4)
+if redis.call("EXISTS", KEYS[1]) == 0 then
+  keepConduct(KEYS[1], given, lifts, now, strikeWindow)
+elseif lifts > number(redis.call("HGET", KEYS[1], "lifts")) then
+  local own = conductOf(KEYS[1])
+  own.strikes, own.level, own.goodSince = {}, levelAt(own, given.goodSince), given.goodSince
+  redis.call("DEL", KEYS[1])
+  keepConduct(KEYS[1], own, lifts, now, strikeWindow)
+end
+return {}
 `;
 
 /**
@@ -234,7 +237,7 @@ if seconds < openedAt + ${MINUTE_SECONDS} then
   windows.minuteCount = windows.minuteCount + tonumber(ARGV[6])
 end
 keep(KEYS[1], windows, seconds, tonumber(ARGV[2]))
-return 1
+return {}
 `;
 
 /** Adds conduct that changed meanwhile: as \`worst\` of core/bans.ts, the most strikes and the highest level. KEYS: conduct. ARGV as of introduce. */
@@ -249,7 +252,7 @@ local conduct = {
   level = highest.level, goodSince = highest.goodSince,
 }
 keepConduct(KEYS[1], conduct, tonumber(ARGV[2]), now, strikeWindow)
-return 1
+return {}
 `;
 
 /** Every script, as ioredis wants them. */
