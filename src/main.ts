@@ -74,7 +74,7 @@ export async function start(
           onAway: (cause) =>
             log.warn("Valkey cannot be reached; each instance limits from its own memory.", { cause }),
           onBack: () => {
-            log.info("Valkey is back; limits are shared again.");
+            log.warn("Valkey is back; limits are shared again.");
             callers.forget();
           },
         });

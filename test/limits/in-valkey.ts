@@ -2,6 +2,8 @@ import type { MemoryOptions } from "../../src/limits/memory.ts";
 import { type ValkeyLimits, valkeyLimits } from "../../src/limits/valkey/limits.ts";
 import type { ValkeyServer } from "../servers/valkey.ts";
 
+const PATIENCE_MS = 5000;
+
 export interface InValkey {
   readonly limits: ValkeyLimits;
   /** What was said about outages, in order. */
@@ -13,7 +15,7 @@ export interface InValkey {
 export async function inValkey(
   { url }: Pick<ValkeyServer, "url">,
   prefix: string,
-  options: MemoryOptions & { readonly clock?: () => number },
+  options: MemoryOptions & { readonly clock?: () => number; readonly timeoutMs?: number },
 ): Promise<InValkey> {
   const said: string[] = [];
   const limits = valkeyLimits({
@@ -21,6 +23,8 @@ export async function inValkey(
     url,
     prefix: `${prefix}:`,
     clock: options.clock ?? "server",
+    // What is to be exact over instances must not fail because the machine is busy.
+    timeoutMs: options.timeoutMs ?? PATIENCE_MS,
     onAway: (cause) => void said.push(`away: ${cause}`),
     onBack: () => void said.push("back"),
   });

@@ -26,11 +26,20 @@ export interface ValkeyServer extends AsyncDisposable {
   readonly client: () => Redis;
 }
 
-/** Starts a server that keeps what it is told (AOF) and evicts nothing. More settings may be given as arguments. */
-export async function aValkey(...settings: string[]): Promise<ValkeyServer> {
+export interface ValkeyOptions {
+  /** A free one by default. */
+  readonly port?: number;
+  /** More settings, as arguments of the program. */
+  readonly settings?: readonly string[];
+}
+
+/** Starts a server that keeps what it is told (AOF) and evicts nothing. */
+export async function aValkey({
+  port = aFreePort(),
+  settings = [],
+}: ValkeyOptions = {}): Promise<ValkeyServer> {
   const program = await valkeyProgram();
   const folder = mkdtempSync(join(tmpdir(), "petstore-valkey-"));
-  const port = aFreePort();
   const url = `redis://127.0.0.1:${port}`;
   const command = [
     program,
@@ -100,7 +109,8 @@ async function answers(port: number): Promise<boolean> {
     port,
     socket: {
       open: (open) => void open.write("PING\r\n"),
-      data: (_, data) => resolve(data.toString().startsWith("+PONG")),
+      // One that wants a password is up, one that still loads its files is not.
+      data: (_, data) => resolve(/^(\+PONG|-NOAUTH)/.test(data.toString())),
       close: () => resolve(false),
       error: () => resolve(false),
     },

@@ -13,7 +13,7 @@ import {
   strikeWarning,
 } from "../memory.ts";
 import { keyNames } from "./keys.ts";
-import { NotDone, openLink, type Reply, type Send } from "./link.ts";
+import { NotDone, openLink, type Reply, type Send, TIMEOUT_MS } from "./link.ts";
 import { missed } from "./missed.ts";
 import { conductArgs, conductOf, type Judged, judgedOf } from "./replies.ts";
 import { ADDRESS_KEPT_SECONDS, CLIENT_KEPT_SECONDS } from "./scripts.ts";
@@ -27,6 +27,8 @@ export interface ValkeyOptions extends MemoryOptions {
   readonly prefix: string;
   /** Valkey's own clock judges; a test that moves time by hand gives its own. */
   readonly clock: "server" | (() => number);
+  /** How long Valkey may be silent while requests wait. */
+  readonly timeoutMs?: number;
   /** Valkey cannot be reached: limits go on in memory. */
   readonly onAway: (cause: string) => void;
   /** Valkey is back and has caught up. */
@@ -70,6 +72,7 @@ export function valkeyLimits(options: ValkeyOptions): ValkeyLimits {
 
   const link = openLink({
     url: options.url,
+    timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
     probeKey: names.probe,
     catchUp: (send) => catchUp(send),
     onDown: (cause) => {

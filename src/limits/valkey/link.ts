@@ -1,10 +1,12 @@
 import { Redis, ReplyError } from "ioredis";
 import { type ScriptName, scripts } from "./scripts.ts";
 
-/** How long a request waits for Valkey; then it is decided without. */
-const TIMEOUT_MS = 80;
-/** A timer that fires later than this after its time tells of this process, not of Valkey. */
-const LATE_MS = 15;
+/** Valkey may be silent for so long while requests wait for it; then they are decided without it. */
+export const TIMEOUT_MS = 80;
+/** And so much longer may one request wait while others are answered: a burst that is worked off is no outage. */
+const LONGEST_MS = 400;
+/** How late a timer may be to be believed. */
+const LATE_MS = 10;
 /** How often it is tried whether Valkey is back. */
 const PROBE_EVERY_MS = 100;
 /** A connection that says nothing for this long while it is probed is given up for a new one. */
@@ -24,6 +26,7 @@ export class NotDone extends Error {}
 
 export interface LinkOptions {
   readonly url: string;
+  readonly timeoutMs: number;
   /** A key that may be written to find out whether Valkey takes writes. */
   readonly probeKey: string;
   /** Valkey answers again; what it has missed is told first, while requests still do without it. */
@@ -34,7 +37,7 @@ export interface LinkOptions {
 
 export interface Link {
   readonly isUp: () => boolean;
-  /** Runs a script. Fails after `TIMEOUT_MS` at the latest, and at once while Valkey is away. */
+  /** Runs a script. Fails when Valkey is silent for too long, and at once while it is away. */
   readonly send: Send;
   /** Valkey has answered for the first time, or it is away. */
   readonly settled: Promise<void>;
@@ -50,7 +53,7 @@ interface Waiting {
  * A connection to Valkey with a breaker. The first answer that does not come in time opens it: everything that waits is let
  * go, and no request waits again until a probe has been answered in time.
  */
-export function openLink({ url, probeKey, catchUp, onDown, onUp }: LinkOptions): Link {
+export function openLink({ url, timeoutMs, probeKey, catchUp, onDown, onUp }: LinkOptions): Link {
   const redis = new Redis(url.replace(/^valkey/, "redis"), {
     scripts,
     lazyConnect: true,
@@ -67,6 +70,7 @@ export function openLink({ url, probeKey, catchUp, onDown, onUp }: LinkOptions):
   const firstAnswer = Promise.withResolvers<void>();
   let state: "starting" | "up" | "down" | "closed" = "starting";
   let timer: Timer | undefined;
+  let answeredAt = 0;
   let lastFault = "no answer yet";
 
   const send: Send = (script, ...args) => {
@@ -74,9 +78,10 @@ export function openLink({ url, probeKey, catchUp, onDown, onUp }: LinkOptions):
     return new Promise((resolve, reject) => {
       const each: Waiting = { since: performance.now(), fail: reject };
       waiting.add(each);
-      timer ??= setTimeout(look, TIMEOUT_MS, each);
+      if (!timer) arm(timeoutMs);
       (redis as unknown as Record<ScriptName, Send>)[script](...(args as [ScriptName])).then(
         (reply) => {
+          answeredAt = performance.now();
           waiting.delete(each);
           resolve(reply);
         },
@@ -90,24 +95,21 @@ export function openLink({ url, probeKey, catchUp, onDown, onUp }: LinkOptions):
       );
     });
   };
-  /** One timer for all that waits: it looks at the oldest. */
-  const look = (expected: Waiting) => {
+  /** One timer for all that waits: it looks at how long nothing was answered, and at the oldest. */
+  const arm = (ms: number, isLastTurn = false) => {
+    timer = setTimeout(look, ms, performance.now() + ms, isLastTurn);
+  };
+  const look = (dueAt: number, isLastTurn: boolean) => {
     timer = undefined;
     const [oldest] = waiting;
     if (!oldest) return;
-    const age = performance.now() - oldest.since;
-    if (oldest === expected && age >= TIMEOUT_MS && age < TIMEOUT_MS + LATE_MS)
-      return goDown(`no answer in ${TIMEOUT_MS} ms`);
-    if (age >= TIMEOUT_MS + LATE_MS && oldest === expected) {
-      // The process was busy: answers may lie in the socket unread. They get one more turn.
-      timer = setTimeout(() => {
-        timer = undefined;
-        if (waiting.has(oldest)) goDown(`no answer in ${TIMEOUT_MS} ms`);
-        else look(expected);
-      }, LATE_MS);
-      return;
-    }
-    timer = setTimeout(look, Math.max(1, TIMEOUT_MS - age), oldest);
+    const now = performance.now();
+    const quietMs = now - Math.max(oldest.since, answeredAt);
+    const waitedMs = now - oldest.since;
+    if (quietMs < timeoutMs && waitedMs < timeoutMs + LONGEST_MS) return arm(timeoutMs - quietMs);
+    // A late timer tells of this process, not of Valkey: answers may lie in the socket unread. They get one more turn.
+    if (now - dueAt > LATE_MS && !isLastTurn) return arm(LATE_MS, true);
+    goDown(`no answer in ${Math.round(Math.min(quietMs, waitedMs))} ms`);
   };
   const goDown = (cause: string) => {
     for (const { fail } of waiting) fail(new Error(cause));
@@ -145,7 +147,7 @@ export function openLink({ url, probeKey, catchUp, onDown, onUp }: LinkOptions):
     // A write, because a server that is full or read-only answers a ping all the same.
     redis.set(probeKey, "1", "PX", PROBE_KEPT_MS).then(
       () => {
-        const isInTime = probeSentAt === now && performance.now() - now <= TIMEOUT_MS;
+        const isInTime = probeSentAt === now && performance.now() - now <= timeoutMs;
         if (isInTime) void comeBack();
         else probeSentAt = undefined;
       },
