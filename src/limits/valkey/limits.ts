@@ -18,7 +18,7 @@ import { missed } from "./missed.ts";
 import { conductArgs, conductOf, type Judged, judgedOf } from "./replies.ts";
 import { ADDRESS_KEPT_SECONDS, CLIENT_KEPT_SECONDS } from "./scripts.ts";
 
-/** Windows and conducts that are caught up at once; what is left at the end is sent ahead of the first request. */
+/** Windows and conducts that are caught up at once; the last of them are sent just ahead of the first request. */
 const CAUGHT_UP_AT_ONCE = 500;
 
 export interface ValkeyOptions extends MemoryOptions {
@@ -79,22 +79,27 @@ export function valkeyLimits(options: ValkeyOptions): ValkeyLimits {
       outages += 1;
       options.onAway(cause);
     },
-    onUp: options.onBack,
+    onUp: (send) => {
+      // On their way before the first request is, on the same connection: nothing comes in between.
+      while (meanwhile.size > 0) for (const sent of sendMissed(send)) sent.catch(() => {});
+      options.onBack();
+    },
   });
 
   const catchUp = async (send: Send) => {
-    while (meanwhile.size > CAUGHT_UP_AT_ONCE) await Promise.all(sendMissed(send, CAUGHT_UP_AT_ONCE));
-    // The last are on their way before the first request is, on the same connection: nothing comes in between.
-    for (const sent of sendMissed(send, CAUGHT_UP_AT_ONCE)) sent.catch(() => {});
+    while (meanwhile.size > CAUGHT_UP_AT_ONCE) await Promise.all(sendMissed(send));
   };
-  /** What fails here is not sent again: it may have been added. */
-  const sendMissed = (send: Send, most: number): Promise<Reply>[] => {
-    const { windows, conducts } = meanwhile.take(most);
+  const sendMissed = (send: Send): Promise<Reply>[] => {
+    const { windows, conducts } = meanwhile.take(CAUGHT_UP_AT_ONCE);
     return [
-      ...windows.map(({ name, keptSeconds, ...rest }) => {
-        const { day, dayCount, minuteOpenedAt, minuteCount } = rest;
+      ...windows.map((each) => {
+        const { name, keptSeconds, day, dayCount, minuteOpenedAt, minuteCount } = each;
         const counts = [keptSeconds, day, dayCount, minuteOpenedAt, minuteCount].map(String);
-        return send("addWindows", name, time(), ...counts);
+        return send("addWindows", name, time(), ...counts).catch((error) => {
+          // Without an answer it may have been added, and is not sent again.
+          if (error instanceof NotDone) meanwhile.giveBack(each);
+          throw error;
+        });
       }),
       ...conducts.map(({ name, conduct, lifts }) =>
         send("addConduct", name, time(), String(lifts), strikeWindowMs, ...conductArgs(conduct)),

@@ -29,10 +29,11 @@ export interface LinkOptions {
   readonly timeoutMs: number;
   /** A key that may be written to find out whether Valkey takes writes. */
   readonly probeKey: string;
-  /** Valkey answers again; what it has missed is told first, while requests still do without it. */
+  /** Valkey answers again; what it has missed is told, while requests still do without it. */
   readonly catchUp: (send: Send) => Promise<void>;
   readonly onDown: (cause: string) => void;
-  readonly onUp: () => void;
+  /** From now on requests wait for it; what is sent here is there before all of them. */
+  readonly onUp: (send: Send) => void;
 }
 
 export interface Link {
@@ -65,6 +66,8 @@ export function openLink({ url, timeoutMs, probeKey, catchUp, onDown, onUp }: Li
     disconnectTimeout: RECONNECT_MS,
     maxLoadingRetryTime: STUCK_MS,
     retryStrategy: () => RECONNECT_MS,
+    // After a failover the old address may lead to a replica; a new connection may find the new primary.
+    reconnectOnError: ({ message }) => message.startsWith("READONLY"),
   });
   const waiting = new Set<Waiting>();
   const firstAnswer = Promise.withResolvers<void>();
@@ -164,7 +167,7 @@ export function openLink({ url, timeoutMs, probeKey, catchUp, onDown, onUp }: Li
       const wasDown = state === "down";
       state = "up";
       firstAnswer.resolve();
-      if (wasDown) onUp();
+      if (wasDown) onUp(send);
     } catch (error) {
       goDown(String(error));
     } finally {

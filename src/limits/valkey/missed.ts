@@ -9,6 +9,8 @@ export interface Missed {
   noteConduct(name: string, conduct: Conduct, lifts: number): void;
   /** Some of it; it is no longer here then. */
   take(most: number): MissedPart;
+  /** It could not be added after all. */
+  giveBack(windows: MissedWindows): void;
 }
 
 export interface MissedWindows extends Windows {
@@ -53,6 +55,12 @@ export function missed(): Missed {
     },
     noteConduct: (name, conduct, lifts) => void conducts.set(name, { name, conduct, lifts }),
     take: (most) => ({ windows: taken(windows, most), conducts: taken(conducts, most) }),
+    giveBack(given) {
+      const own = windows.get(given.name);
+      if (!own) return void windows.set(given.name, given);
+      if (own.minuteOpenedAt === given.minuteOpenedAt) own.minuteCount += given.minuteCount;
+      if (own.day === given.day) own.dayCount += given.dayCount;
+    },
   };
 }
 
