@@ -1,4 +1,5 @@
 // Everything that must hold, in one command: types, lint, tests. Stops at the first step that fails.
+import { valkeyProgram } from "./servers/valkey.ts";
 import { needed } from "./tools.ts";
 
 const bin = (name: string) => `node_modules/.bin/${name}`;
@@ -15,6 +16,7 @@ await needed("curl");
 await needed("strace");
 await needed("chromium");
 await needed("sqlite3");
+await valkeyProgram();
 for (const [name, command] of steps) {
   const started = performance.now();
   const { exitCode } = Bun.spawnSync([...command], { stdio: ["ignore", "inherit", "inherit"] });
