@@ -112,7 +112,7 @@ export function openLink({ url, timeoutMs, probeKey, catchUp, onDown, onUp }: Li
     if (quietMs < timeoutMs && waitedMs < timeoutMs + LONGEST_MS) return arm(timeoutMs - quietMs);
     // A late timer tells of this process, not of Valkey: answers may lie in the socket unread. They get one more turn.
     if (now - dueAt > LATE_MS && !isLastTurn) return arm(LATE_MS, true);
-    goDown(`no answer in ${Math.round(Math.min(quietMs, waitedMs))} ms`);
+    goDown(quietMs < timeoutMs ? `answers take ${Math.round(waitedMs)} ms` : `no answer in ${timeoutMs} ms`);
   };
   const goDown = (cause: string) => {
     for (const { fail } of waiting) fail(new Error(cause));
@@ -125,6 +125,7 @@ export function openLink({ url, timeoutMs, probeKey, catchUp, onDown, onUp }: Li
     onDown(cause);
   };
 
+  let isCatchingUp = false;
   let probeSentAt: number | undefined;
   let unreadySince: number | undefined;
   const reconnect = () => {
@@ -133,7 +134,7 @@ export function openLink({ url, timeoutMs, probeKey, catchUp, onDown, onUp }: Li
     redis.disconnect(true);
   };
   const probe = () => {
-    if (state === "up" || state === "closed") return;
+    if (state === "up" || state === "closed" || isCatchingUp) return;
     const now = performance.now();
     if (redis.status !== "ready") {
       unreadySince ??= now;
@@ -151,8 +152,8 @@ export function openLink({ url, timeoutMs, probeKey, catchUp, onDown, onUp }: Li
     redis.set(probeKey, "1", "PX", PROBE_KEPT_MS).then(
       () => {
         const isInTime = probeSentAt === now && performance.now() - now <= timeoutMs;
+        probeSentAt = undefined;
         if (isInTime) void comeBack();
-        else probeSentAt = undefined;
       },
       (error: Error) => {
         probeSentAt = undefined;
@@ -161,6 +162,7 @@ export function openLink({ url, timeoutMs, probeKey, catchUp, onDown, onUp }: Li
     );
   };
   const comeBack = async () => {
+    isCatchingUp = true;
     try {
       await catchUp(send);
       if (redis.status !== "ready" || state === "closed") return;
@@ -171,7 +173,7 @@ export function openLink({ url, timeoutMs, probeKey, catchUp, onDown, onUp }: Li
     } catch (error) {
       goDown(String(error));
     } finally {
-      probeSentAt = undefined;
+      isCatchingUp = false;
     }
   };
 
