@@ -249,6 +249,10 @@ test("instances that lose Valkey each go on from what they saw, and their counts
   expect([await times(0, 20), await times(1, 20)]).toEqual([20, 20]);
   await server.kill();
   expect(await eventually(() => both.every(({ limits }) => limits.state().isAway), 1000)).toBe(true);
+  // Nobody waits while it is away, not even for the next turn.
+  expect(both[0].limits.admit(key, NOON, true)).not.toBeInstanceOf(Promise);
+  expect(both[0].limits.admitAddress("192.0.2.1", NOON, true)).not.toBeInstanceOf(Promise);
+  expect(both[0].limits.ask(key, NOON)).not.toBeInstanceOf(Promise);
   // The first saw 20 and the second 40 when it was last there.
   expect([await times(0, 100), await times(1, 5)]).toEqual([40, 5]);
   await server.restart();
@@ -257,7 +261,7 @@ test("instances that lose Valkey each go on from what they saw, and their counts
   const windows = await server.client().hgetall("two:{client:1}:windows");
   expect(windows).toMatchObject({ minuteCount: "85", dayCount: "85" });
   expect(both.map(({ limits }) => limits.state())).toEqual([
-    { isAway: false, outages: 1, limitedFromMemory: 100 },
+    { isAway: false, outages: 1, limitedFromMemory: 102 },
     { isAway: false, outages: 1, limitedFromMemory: 5 },
   ]);
   for (const each of both) each.close();
