@@ -3,6 +3,14 @@ import { valkeyProgram } from "./servers/valkey.ts";
 import { needed } from "./tools.ts";
 
 const bin = (name: string) => `node_modules/.bin/${name}`;
+/** What is told of limits over HTTP, once more with the counts in Valkey. */
+const onValkey = [
+  "test/limits/anonymous.test.ts",
+  "test/limits/bans.test.ts",
+  "test/limits/lifting.test.ts",
+  "test/limits/quotas.test.ts",
+  "test/access/keys.test.ts",
+];
 const steps: readonly [string, readonly string[]][] = [
   ["types", [bin("tsc"), "--noEmit"]],
   ["lint", [bin("biome"), "check", "--error-on-warnings", "."]],
@@ -10,6 +18,7 @@ const steps: readonly [string, readonly string[]][] = [
     "tests",
     [bin("bun"), "--no-install", "test", "--isolate", "--timeout=30000", "--max-concurrency=4", "test/"],
   ],
+  ["limits on Valkey", [bin("bun"), "--no-install", "test/on-valkey.ts", ...onValkey]],
 ];
 
 await needed("curl");
