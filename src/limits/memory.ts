@@ -65,6 +65,8 @@ export interface LocalLimits extends MemoryLimits {
   learn(clientId: number, windows: Windows): void;
   /** A key's conduct has changed elsewhere; it is to be written down. */
   learnConduct(keyId: number, conduct: Conduct): void;
+  /** A ban was earned elsewhere, and the database does not have it yet. */
+  learnBan(keyId: number, until: number): void;
   conductOf(keyId: number): Conduct;
   /** What an address is counted under: itself, or the rest if there are too many. */
   addressBucket(address: string, now: number): string;
@@ -197,6 +199,7 @@ export function memoryLimits(options: MemoryOptions): LocalLimits {
       conducts.set(keyId, conduct);
       changedConducts.add(keyId);
     },
+    learnBan: (keyId, until) => void freshBans.set(keyId, until),
     conductOf: (keyId) => conducts.get(keyId) ?? goodConduct,
     addressBucket: addresses.bucketOf,
     learnAddress: addresses.learn,

@@ -215,9 +215,13 @@ describe("a server whose Valkey is away", () => {
       await store.newPerson("customer", { quota }),
     ];
     for (const person of [struck, banned]) expect(await askTimes(person, 2)).toEqual({ 200: 1, 429: 1 });
+    const before = await store.newPerson("customer", { quota });
+    expect(await askTimes(before, 2)).toEqual({ 200: 1, 429: 1 });
+    store.clock.now += 2001;
+    expect(await askTimes(before, 20)).toEqual({ 429: 20 });
     await server.kill();
     expect(await eventually(() => saidTimes(store, AWAY) === 1, 1000)).toBe(true);
-    store.clock.now += 2001;
+    expect((await ask(before)).status).toBe(403);
     expect(await askTimes(struck, 19)).toEqual({ 429: 19 });
     expect(await askTimes(banned, 21)).toEqual({ 429: 20, 403: 1 });
     await server.restart();

@@ -139,6 +139,7 @@ export function valkeyLimits(options: ValkeyOptions): ValkeyLimits {
     const { keyId, clientId } = key;
     if (bannedUntil > 0) {
       const { level } = conduct;
+      memory.learnBan(keyId, bannedUntil);
       onBan({ keyId, clientId, cause: "strikes", reason: null, level, since: now, until: bannedUntil });
     } else if (isStrike && isHalfway(conduct, bans)) tell(strikeWarning(key, conduct, bans));
   };
