@@ -58,7 +58,9 @@ export async function aValkey({
       async () => running?.exitCode !== null || (await answers(port)),
       STARTS_WITHIN_MS,
     );
-    if (!isUp || running.exitCode !== null) throw new Error(`${command.join(" ")} did not start.`);
+    if (isUp && running.exitCode === null) return;
+    await end("SIGKILL");
+    throw new Error(`${command.join(" ")} did not start.`);
   };
   const end = async (signal: "SIGTERM" | "SIGKILL") => {
     client?.disconnect();
