@@ -3,6 +3,10 @@ import { resolve } from "node:path";
 
 interface Setting<T> {
   readonly env: string;
+  /** Another name that is understood too. */
+  readonly alias?: string;
+  /** Its value may hold a password: it is never shown. */
+  readonly isSecret?: true;
   /** The value when it is not set, as it would be written. */
   readonly fallback: string;
   readonly meaning: string;
@@ -23,6 +27,22 @@ export const settings = {
     "10",
     "Connections to PostgreSQL at once, of each instance.",
     integer(1, 1000),
+  ),
+  valkeyUrl: {
+    ...setting(
+      "VALKEY_URL",
+      "",
+      "The Valkey or Redis in which several instances share their limits, redis://host:6379; REDIS_URL is understood too. Empty: limits are kept in memory.",
+      valkeyAddress,
+    ),
+    alias: "REDIS_URL",
+    isSecret: true,
+  },
+  valkeyPrefix: setting(
+    "VALKEY_PREFIX",
+    "petstore:",
+    "What every key in Valkey begins with; two stores on one Valkey need two.",
+    keyPrefix,
   ),
   host: setting("HOST", "127.0.0.1", "The address to listen on.", nonEmpty),
   port: setting("PORT", "8080", "The port to listen on; 0 takes a free one.", integer(0, 65_535)),
@@ -121,10 +141,14 @@ export class WrongSettings extends Error {
 /** Reads every setting from the environment; flags come in the same form and win. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
-  const values = Object.entries(settings).map(([name, { env: variable, fallback, read }]) => {
-    const value = read(env[variable] ?? fallback);
+  const values = Object.entries<Setting<unknown>>(settings).map(([name, setting]) => {
+    const { env: variable, alias = variable, fallback, read, isSecret } = setting;
+    const given = env[variable] ?? env[alias];
+    const value = read(given ?? fallback);
     if (value instanceof Error)
-      problems.push(`${variable} ${value.message}, got "${withoutPassword(env[variable] ?? "")}"`);
+      problems.push(
+        `${variable} ${value.message}${isSecret ? "" : `, got "${withoutPassword(given ?? "")}"`}`,
+      );
     return [name, value];
   });
   const config = Object.fromEntries(values) as Config;
@@ -162,6 +186,20 @@ function databaseAddress(text: string): string | Error {
   if (scheme && scheme !== "file")
     return new Error("must be the path of a database file, or an address that begins with postgres://");
   return text.trim() === "" ? new Error("must not be empty") : resolve(text.replace(/^file:\/\//, ""));
+}
+
+function valkeyAddress(text: string): string | null | Error {
+  if (text.trim() === "") return null;
+  const isAddress = URL.canParse(text) && /^(redis|valkey)s?:\/\/[^/]/.test(text);
+  return isAddress
+    ? text
+    : new Error("must be an address such as redis://127.0.0.1:6379 or rediss://user:password@host:6379/0");
+}
+
+function keyPrefix(text: string): string | Error {
+  return /^[\w.:-]{1,100}$/.test(text)
+    ? text
+    : new Error("must be 1 to 100 letters, digits, dots, colons, hyphens or underscores");
 }
 
 function integer(least: number, most: number): (text: string) => number | Error {

@@ -10,8 +10,9 @@ import type { Log } from "./http/log.ts";
 import { pages } from "./http/pages.ts";
 import { requestIds, serve } from "./http/serve.ts";
 import { writeBehind } from "./limits/behind.ts";
-import { memoryLimits } from "./limits/memory.ts";
+import { type MemoryOptions, memoryLimits } from "./limits/memory.ts";
 import { usageCounter } from "./limits/usage.ts";
+import { valkeyLimits } from "./limits/valkey/limits.ts";
 import { openEngine } from "./store/open.ts";
 
 const SWEEP_EVERY_MS = 60_000;
@@ -31,11 +32,16 @@ export interface Running {
 
 export interface Surroundings {
   readonly clock: () => number;
+  /** Whether a test moves the clock by hand; then it counts in Valkey too, in the place of Valkey's own. */
+  readonly isClockMoved?: boolean;
   readonly log: Log;
 }
 
 /** Opens the adapters, wires them, and listens. The database must be migrated. */
-export async function start(config: Config, { clock, log }: Surroundings): Promise<Running> {
+export async function start(
+  config: Config,
+  { clock, isClockMoved = false, log }: Surroundings,
+): Promise<Running> {
   const rules = rulesOf(config);
   const engine = await openEngine(new URL("./writer.ts", import.meta.url), {
     url: config.databaseUrl,
@@ -51,12 +57,28 @@ export async function start(config: Config, { clock, log }: Surroundings): Promi
   let isStopping = false;
 
   const usage = usageCounter();
-  const limits = memoryLimits({
+  const limiting: MemoryOptions = {
     bans: rules.bans,
     anonymous: { perMinute: config.anonymousPerMinute, perDay: config.anonymousPerDay },
     onBan: (ban) => keepBan(ban),
     tell: (event) => behind.tell(event),
-  });
+  };
+  const valkey =
+    config.valkeyUrl === null
+      ? null
+      : valkeyLimits({
+          ...limiting,
+          url: config.valkeyUrl,
+          prefix: config.valkeyPrefix,
+          clock: isClockMoved ? clock : "server",
+          onAway: (cause) =>
+            log.warn("Valkey cannot be reached; each instance limits from its own memory.", { cause }),
+          onBack: () => {
+            log.warn("Valkey is back; limits are shared again.");
+            callers.forget();
+          },
+        });
+  const limits = valkey ?? memoryLimits(limiting);
   const behind = writeBehind({
     limits,
     usage,
@@ -89,6 +111,7 @@ export async function start(config: Config, { clock, log }: Surroundings): Promi
     }
   };
 
+  await valkey?.settled;
   // What the last run left in tallies: requests are counted from rows on.
   await behind.fold().catch((error) =>
     log.warn("Counts of the last run could not be brought into rows; they are tried again.", {
@@ -121,6 +144,7 @@ export async function start(config: Config, { clock, log }: Surroundings): Promi
     }),
   );
   if (server instanceof Error) {
+    valkey?.close();
     await engine.close();
     throw server;
   }
@@ -164,6 +188,7 @@ export async function start(config: Config, { clock, log }: Surroundings): Promi
       await Promise.race([server.stop(), Bun.sleep(config.shutdownSeconds * 1000)]);
       await server.stop(true);
       await behind.stop();
+      valkey?.close();
       await engine.close();
       log.flush();
     },

@@ -120,6 +120,7 @@ export async function aStore(env: Record<string, string> = {}): Promise<TestStor
     DATABASE_URL: database.url,
     PORT: "0",
     LOG_LEVEL: "info",
+    ...sharedLimits(),
     ...env,
   });
   const clock = { now: NOON };
@@ -133,7 +134,7 @@ export async function aStore(env: Record<string, string> = {}): Promise<TestStor
     },
     () => clock.now,
   );
-  const surroundings = { clock: () => clock.now, log };
+  const surroundings = { clock: () => clock.now, isClockMoved: true, log };
   let running = await start(config, surroundings);
   const { url } = running;
 
@@ -210,6 +211,12 @@ export async function aStore(env: Record<string, string> = {}): Promise<TestStor
     [Symbol.asyncDispose]: () => store.stop(),
   };
   return store;
+}
+
+/** With TEST_VALKEY_URL every store keeps its limits there, under a prefix of its own. */
+function sharedLimits(): Record<string, string> {
+  const url = process.env.TEST_VALKEY_URL;
+  return url ? { VALKEY_URL: url, VALKEY_PREFIX: `test-${crypto.randomUUID()}:` } : {};
 }
 
 function person(url: string, { key, clientId, id }: { key: string; clientId: number; id: number }): Person {

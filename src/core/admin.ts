@@ -2,7 +2,7 @@ import type { AuditEntry, Ban } from "../contract/access-shapes.ts";
 import type { PetstoreApi } from "../contract/api.ts";
 import { goodConduct, levelAt } from "./bans.ts";
 import { clients } from "./clients.ts";
-import type { Operations } from "./context.ts";
+import type { Operations, WriteContext } from "./context.ts";
 import { fail } from "./failure.ts";
 import { keys, knownKey } from "./keys.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
@@ -34,7 +34,7 @@ export const admin: Operations<PetstoreApi["admin"]> = {
         since: cx.now,
         until,
       };
-      await cx.store.liftBan(id, cx.now);
+      await lift(cx, id);
       await cx.store.addBan(ban);
       cx.audit(`keys/${id}`);
       cx.emit("key.banned", `keys/${id}`, bannedEvent(ban), clientId);
@@ -43,10 +43,7 @@ export const admin: Operations<PetstoreApi["admin"]> = {
 
     async lift(cx, { keyId }) {
       const { id, clientId } = await knownKey(cx, keyId);
-      if (!(await cx.store.liftBan(id, cx.now))) fail("ban_not_found", `Key ${keyId} is not banned.`);
-      const conduct = (await cx.store.conduct(id)) ?? goodConduct;
-      const level = levelAt(conduct, cx.now);
-      await cx.store.keepConduct(id, { ...conduct, strikes: [], level, goodSince: cx.now });
+      if (!(await lift(cx, id))) fail("ban_not_found", `Key ${keyId} is not banned.`);
       cx.audit(`keys/${id}`);
       cx.emit("key.unbanned", `keys/${id}`, { keyId: id, clientId }, clientId);
       return { body: undefined };
@@ -64,6 +61,15 @@ export const admin: Operations<PetstoreApi["admin"]> = {
     return pageOf(records, limit, shownEntry, (last) => cursorAfter("-id", { key: last.id, id: last.id }));
   },
 };
+
+/** Ends a key's ban in force and clears its strikes, if there is one; whether there was. */
+async function lift(cx: WriteContext, keyId: number): Promise<boolean> {
+  if (!(await cx.store.liftBan(keyId, cx.now))) return false;
+  const conduct = (await cx.store.conduct(keyId)) ?? goodConduct;
+  const level = levelAt(conduct, cx.now);
+  await cx.store.keepConduct(keyId, { ...conduct, strikes: [], level, goodSince: cx.now });
+  return true;
+}
 
 export function bannedEvent({ keyId, clientId, cause, level, until }: NewBanRecord) {
   return { keyId, clientId, cause, level, until: new Date(until).toISOString() };

@@ -69,6 +69,8 @@ export interface KeyRecord {
 /** A key with all that must be known to let it in and to limit it. */
 export interface KnownKey extends KeyRecord, Quota {
   readonly clientSuspendedAt: number | null;
+  /** How many of its bans were lifted. */
+  readonly lifts: number;
   /** What was counted when it was last written down. */
   readonly windows: Windows | null;
   readonly conduct: Conduct | null;
@@ -221,6 +223,8 @@ export interface LimitedKey extends Quota {
   readonly clientId: number;
   readonly keyId: number;
   readonly bannedUntil: number | null;
+  /** How many of its bans were lifted, as far as is known. */
+  readonly lifts?: number;
 }
 
 /** Whether a request may go on, and how the windows stand after it. */
@@ -229,6 +233,8 @@ export interface Admission {
   readonly refusing: Refusing | "ban";
   /** When the ban ends, if that is what refuses. */
   readonly bannedUntil: number | null;
+  /** The time by which it was judged, where limits have a clock of their own. */
+  readonly judgedAt?: number;
 }
 
 /** How a key stands with the limits. */
@@ -236,4 +242,6 @@ export interface Standing {
   readonly state: LimitState;
   readonly conduct: Conduct;
   readonly bannedUntil: number | null;
+  /** As in `Admission`. */
+  readonly judgedAt?: number;
 }

@@ -48,7 +48,7 @@ export function callers({ store, introduce, keyWasUsed }: CallerOptions): Caller
     const refused = refusal(known, now);
     if (refused) return refused;
     introduce(known, askedAt);
-    const { id: keyId, clientId, role, perMinute, perDay, bannedUntil, expiresAt } = known;
+    const { id: keyId, clientId, role, perMinute, perDay, bannedUntil, lifts, expiresAt } = known;
     const caller: Remembered = {
       keyId,
       clientId,
@@ -56,6 +56,7 @@ export function callers({ store, introduce, keyWasUsed }: CallerOptions): Caller
       perMinute,
       perDay,
       bannedUntil,
+      lifts,
       expiresAt,
       usedAt: 0,
     };

@@ -47,8 +47,9 @@ interface Exchange {
   readonly now: number;
   caller: KnownCaller | undefined;
   endpoint: Prepared | undefined;
-  /** The windows of whoever pays for the request. */
+  /** The windows of whoever pays for the request, and the time by which they were looked at. */
   state: LimitState | undefined;
+  judgedAt: number;
   standing: Standing | undefined;
 }
 
@@ -69,7 +70,7 @@ export function handler(house: Handling): (path: Path | null, request: PathReque
     } catch (error) {
       answer = refusal(failureOf(house, error, requestId, exchange));
     }
-    const { caller, endpoint, pathname, now, state } = exchange;
+    const { caller, endpoint, pathname, now, state, judgedAt } = exchange;
     if (caller) house.record(caller.clientId, endpoint?.id, answer.status, now);
     house.log.request({
       time: now,
@@ -84,7 +85,7 @@ export function handler(house: Handling): (path: Path | null, request: PathReque
       code: answer.code,
     });
     return responseOf(answer, requestId, state ? quotaHeaders(state) : withoutRates, [
-      state && rateHeaders(state, Math.floor(now / 1000)),
+      state && rateHeaders(state, Math.floor(judgedAt / 1000)),
       endpoint && alwaysOf(endpoint, house.deprecation, request.params),
       house.cors.headers(request),
       answer.headers,
@@ -141,12 +142,13 @@ function admit(
   isQuestion: boolean,
 ): Awaitable<Answer | null> {
   const { request, now } = exchange;
-  const seconds = Math.floor(now / 1000);
   if (caller instanceof Failure) {
-    return after(limits.admitAddress(addressOf(request), now, isFree), ({ state, refusing }) => {
+    return after(limits.admitAddress(addressOf(request), now, isFree), (admission) => {
+      const { state, refusing, judgedAt = now } = admission;
       exchange.state = state;
+      exchange.judgedAt = judgedAt;
       return refusing === "minute" || refusing === "day"
-        ? tooManyRequests(state, refusing, seconds, spentByAddress)
+        ? tooManyRequests(state, refusing, Math.floor(judgedAt / 1000), spentByAddress)
         : null;
     });
   }
@@ -154,16 +156,19 @@ function admit(
   if (isQuestion && !isFree) {
     return after(limits.ask(caller, now), ({ standing, waitSeconds }) => {
       exchange.state = standing.state;
+      exchange.judgedAt = standing.judgedAt ?? now;
       exchange.standing = standing;
       return waitSeconds === null ? null : tooManyQuestions(waitSeconds);
     });
   }
-  return after(limits.admit(caller, now, isFree), ({ state, refusing, bannedUntil }) => {
+  return after(limits.admit(caller, now, isFree), (admission) => {
+    const { state, refusing, bannedUntil, judgedAt = now } = admission;
     exchange.state = state;
+    exchange.judgedAt = judgedAt;
     if (refusing === null || isFree) return null;
     return refusing === "ban"
-      ? banned(bannedUntil as number, now)
-      : tooManyRequests(state, refusing, seconds);
+      ? banned(bannedUntil as number, judgedAt)
+      : tooManyRequests(state, refusing, Math.floor(judgedAt / 1000));
   });
 }
 
@@ -181,6 +186,7 @@ function begun(request: PathRequest, method: string, now: number): Exchange {
   return {
     request,
     method,
+    judgedAt: now,
     pathname: query < 0 ? url.slice(path) : url.slice(path, query),
     search: query < 0 ? "" : url.slice(query),
     now,

@@ -9,7 +9,15 @@ import type {
   NewEvent,
   Standing,
 } from "../core/ports.ts";
-import { count, DAY_SECONDS, type LimitState, type Refusing, roll, stateOf } from "../core/windows.ts";
+import {
+  count,
+  DAY_SECONDS,
+  type LimitState,
+  type Refusing,
+  roll,
+  stateOf,
+  type Windows,
+} from "../core/windows.ts";
 import { WindowTable } from "./table.ts";
 
 /** Clients whose windows are in memory; with more, those that are written down are forgotten. */
@@ -17,8 +25,10 @@ const CLIENTS_IN_MEMORY = 2_000_000;
 /** Addresses counted one by one; beyond that the rest of the day's new ones share one bucket. */
 export const ADDRESSES_IN_MEMORY = 100_000;
 /** Questions about the limits that a key may ask in a minute. */
-const QUESTIONS: Quota = { perMinute: 60, perDay: 60 * 24 * 60 };
+export const QUESTIONS: Quota = { perMinute: 60, perDay: 60 * 24 * 60 };
 const WARN_AT = 0.8;
+/** Where addresses are counted that came when the table was full. */
+const THE_REST = "the rest";
 
 export interface MemoryOptions {
   readonly bans: BanRules;
@@ -50,6 +60,23 @@ export interface MemoryLimits extends Limits {
   trim(): void;
 }
 
+/** Limits that answer at once, and that can go on from what was counted elsewhere. */
+export interface LocalLimits extends MemoryLimits {
+  admit(key: LimitedKey, now: number, isFree: boolean): Admission;
+  admitAddress(address: string, now: number, isFree: boolean): Admission;
+  ask(key: LimitedKey, now: number): { readonly standing: Standing; readonly waitSeconds: number | null };
+  /** What is counted elsewhere, as it was last seen. */
+  learn(clientId: number, windows: Windows): void;
+  /** A key's conduct has changed elsewhere; it is to be written down. */
+  learnConduct(keyId: number, conduct: Conduct): void;
+  /** A ban was earned elsewhere, and the database does not have it yet. */
+  learnBan(keyId: number, until: number): void;
+  conductOf(keyId: number): Conduct;
+  /** What an address is counted under: itself, or the rest if there are too many. */
+  addressBucket(address: string, now: number): string;
+  learnAddress(bucket: string, windows: Windows): void;
+}
+
 export interface Changed {
   /** As in a tally. */
   readonly windows: Float64Array;
@@ -57,7 +84,7 @@ export interface Changed {
 }
 
 /** Limits in this process's memory: exact, because nothing else runs between the check and the count. */
-export function memoryLimits(options: MemoryOptions): MemoryLimits {
+export function memoryLimits(options: MemoryOptions): LocalLimits {
   const { bans, anonymous, onBan, tell, clientsInMemory = CLIENTS_IN_MEMORY } = options;
   const clients = new WindowTable<number>();
   const questions = new WindowTable<number>();
@@ -95,8 +122,7 @@ export function memoryLimits(options: MemoryOptions): MemoryLimits {
         since: now,
         until: bannedUntil,
       });
-    } else if (isStrike && conduct.strikes.length === Math.ceil(bans.strikes / 2))
-      tell(strikeWarning(key, conduct, bans));
+    } else if (isStrike && isHalfway(conduct, bans)) tell(strikeWarning(key, conduct, bans));
   };
 
   return {
@@ -113,12 +139,11 @@ export function memoryLimits(options: MemoryOptions): MemoryLimits {
       const admission = counted(clients, key.clientId, key, seconds, isFree);
       const { state, refusing } = admission;
       if (refusing !== null) refused(key, refusing, state, now);
-      else if (!isFree && state.day.remaining === key.perDay - Math.ceil(key.perDay * WARN_AT))
-        tell(quotaWarning(key, state));
+      else if (!isFree && isWorthAWarning(key, state)) tell(quotaWarning(key, state));
       return admission;
     },
 
-    admitAddress: addresses,
+    admitAddress: addresses.admit,
 
     ask(key, now) {
       const seconds = Math.floor(now / 1000);
@@ -172,24 +197,39 @@ export function memoryLimits(options: MemoryOptions): MemoryLimits {
       conductsKeptAt.clear();
       for (const keyId of conducts.keys()) if (!changedConducts.has(keyId)) conducts.delete(keyId);
     },
+
+    learn: (clientId, windows) => clients.load(clientId, windows),
+    learnConduct(keyId, conduct) {
+      conducts.set(keyId, conduct);
+      changedConducts.add(keyId);
+    },
+    learnBan: (keyId, until) => void freshBans.set(keyId, until),
+    conductOf: (keyId) => conducts.get(keyId) ?? goodConduct,
+    addressBucket: addresses.bucketOf,
+    learnAddress: addresses.learn,
   };
 }
 
 /** Addresses have windows but no conduct: an address never strikes. */
-function addressLimits(quota: Quota): (address: string, now: number, isFree: boolean) => Admission {
+function addressLimits(quota: Quota) {
   const table = new WindowTable<string>();
   let filledOn = 0;
-  return (address, now, isFree) => {
-    const seconds = Math.floor(now / 1000);
-    const day = Math.floor(seconds / DAY_SECONDS);
-    let id = address;
+  const bucketOf = (address: string, now: number): string => {
+    const day = Math.floor(now / 1000 / DAY_SECONDS);
+    let bucket = address;
     if (!table.has(address) && table.size >= ADDRESSES_IN_MEMORY) {
       // Full: on a new day nobody's day is spent, so all can be forgotten; until then the rest share one bucket.
       if (day > filledOn) table.clear();
-      else id = "the rest";
+      else bucket = THE_REST;
     }
     if (table.size < ADDRESSES_IN_MEMORY) filledOn = day;
-    return counted(table, id, quota, seconds, isFree);
+    return bucket;
+  };
+  return {
+    bucketOf,
+    admit: (address: string, now: number, isFree: boolean): Admission =>
+      counted(table, bucketOf(address, now), quota, Math.floor(now / 1000), isFree),
+    learn: (bucket: string, windows: Windows): void => table.load(bucket, windows),
   };
 }
 
@@ -208,7 +248,7 @@ function counted<Id>(
   if (isFree) return { state: looked(table, id, quota, seconds), refusing: null, bannedUntil: null };
   const windows = table.open(id);
   const refusing = count(windows, quota, seconds);
-  if (refusing === null) table.keep();
+  table.keep();
   return { state: stateOf(windows, quota, seconds), refusing, bannedUntil: null };
 }
 
@@ -216,15 +256,26 @@ function counted<Id>(
 function looked<Id>(table: WindowTable<Id>, id: Id, quota: Quota, seconds: number): LimitState {
   const windows = table.open(id);
   roll(windows, seconds);
+  table.keep();
   return stateOf(windows, quota, seconds);
 }
 
-function quotaWarning({ clientId, perDay }: LimitedKey, { day }: LimitState): NewEvent {
+/** Whether this very request has spent the part of the day that a client is warned at. */
+export function isWorthAWarning({ perDay }: Quota, { day }: LimitState): boolean {
+  return day.remaining === perDay - Math.ceil(perDay * WARN_AT);
+}
+
+/** Whether this very strike is the one that a client is warned at. */
+export function isHalfway({ strikes }: Conduct, bans: BanRules): boolean {
+  return strikes.length === Math.ceil(bans.strikes / 2);
+}
+
+export function quotaWarning({ clientId, perDay }: LimitedKey, { day }: LimitState): NewEvent {
   const data = { clientId, limit: perDay, used: perDay - day.remaining, resetAt: day.resetAt };
   return { type: "quota.warning", subject: `clients/${clientId}`, clientId, data };
 }
 
-function strikeWarning({ keyId, clientId }: LimitedKey, conduct: Conduct, bans: BanRules): NewEvent {
+export function strikeWarning({ keyId, clientId }: LimitedKey, conduct: Conduct, bans: BanRules): NewEvent {
   const data = { keyId, clientId, strikes: conduct.strikes.length, threshold: bans.strikes };
   return { type: "key.strike_warning", subject: `keys/${keyId}`, clientId, data };
 }

@@ -16,6 +16,7 @@ interface KnownRow extends Omit<KnownKey, "windows" | "conduct"> {
 
 const keyByHash = sql<KnownRow>`
   select ${columns}, c.per_minute as "perMinute", c.per_day as "perDay", c.suspended_at as "clientSuspendedAt",
+    (select count(*) from bans b where b.key_id = k.id and b.lifted_at is not null) as "lifts",
     w.minute_opened_at as "minuteOpenedAt", w.minute_count as "minuteCount", w.day, w.day_count as "dayCount", x.conduct
   from api_keys k join clients c on c.id = k.client_id
     left join client_windows w on w.client_id = k.client_id

@@ -214,6 +214,10 @@ export const migrations: readonly Migration[] = [
       )${tableEnd}`,
     ],
   },
+  {
+    name: "a key's lifted bans are counted",
+    statements: () => ["create index bans_lifted on bans (key_id) where lifted_at is not null"],
+  },
 ];
 
 /** Refuses a database that this program cannot work with: another's, or a newer one. */

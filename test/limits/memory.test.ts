@@ -41,6 +41,7 @@ function known(key: LimitedKey, rest: Partial<KnownKey> = {}): KnownKey {
     expiresAt: null,
     revokedAt: null,
     clientSuspendedAt: null,
+    lifts: 0,
     windows: null,
     conduct: null,
     ...rest,

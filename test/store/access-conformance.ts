@@ -86,6 +86,7 @@ export function accessCases(named: (name: string) => string, opened: () => Opene
       perMinute: 300,
       perDay: 10_000,
       clientSuspendedAt: null,
+      lifts: 0,
       windows: null,
       conduct: null,
     };
@@ -180,6 +181,10 @@ export function accessCases(named: (name: string) => string, opened: () => Opene
     expect(await listed(NOW)).toEqual([]);
     expect(await reads.ban(key.id, NOW)).toBeNull();
     expect(await reads.key(key.id)).toMatchObject({ bannedUntil: null });
+    expect(await reads.keyByHash(key.hash)).toMatchObject({ lifts: 2 });
+    await run((s) => s.addBan(ban(20)));
+    await run((s) => s.liftBan(key.id, NOW + MINUTE_MS));
+    expect(await reads.keyByHash(key.hash)).toMatchObject({ bannedUntil: null, lifts: 3 });
   });
 
   test(named("usage adds up by client, day, operation and status, and is forgotten by day"), async () => {

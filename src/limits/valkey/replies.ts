@@ -1,0 +1,43 @@
+import type { Conduct } from "../../core/bans.ts";
+import type { Refusing, Windows } from "../../core/windows.ts";
+import type { Reply } from "./link.ts";
+
+/** What every script about windows answers first. */
+export interface Judged {
+  /** By Valkey's clock. */
+  readonly now: number;
+  readonly refusing: Refusing | "ban";
+  readonly windows: Windows;
+  /** The end of the ban in force, or of the one that was earned just now; 0 if there is none. */
+  readonly bannedUntil: number;
+}
+
+const verdicts = [null, "minute", "day", "ban"] as const;
+const CONDUCT_FIELDS = 5;
+
+export function judgedOf(reply: Reply): Judged {
+  const [now, verdict, minuteOpenedAt, minuteCount, day, dayCount, bannedUntil] = reply as readonly number[];
+  return {
+    now: now as number,
+    refusing: verdicts[verdict as number] ?? null,
+    windows: { minuteOpenedAt, minuteCount, day, dayCount } as Windows,
+    bannedUntil: bannedUntil as number,
+  };
+}
+
+/** The conduct that a reply ends with. */
+export function conductOf(reply: Reply): Conduct {
+  const [windowResetAt, firstRefusedAt, strikes, level, goodSince] = reply.slice(-CONDUCT_FIELDS);
+  return {
+    windowResetAt: Number(windowResetAt),
+    firstRefusedAt: Number(firstRefusedAt),
+    strikes: strikes === "" ? [] : String(strikes).split(",").map(Number),
+    level: Number(level),
+    goodSince: Number(goodSince),
+  };
+}
+
+/** The conduct as a script reads it. */
+export function conductArgs({ windowResetAt, firstRefusedAt, strikes, level, goodSince }: Conduct): string[] {
+  return [String(windowResetAt), String(firstRefusedAt), strikes.join(","), String(level), String(goodSince)];
+}

@@ -1,0 +1,268 @@
+import { DAY_SECONDS, MINUTE_SECONDS } from "../../core/windows.ts";
+
+// The arithmetic of core/windows.ts and core/bans.ts once more, in Lua, because only there it is one atomic step for all
+// instances. test/limits/conformance-histories.test.ts runs both through the same long histories and compares them.
+
+/** How long the windows of a client stay after their day, so that a clock set back finds them. */
+export const CLIENT_KEPT_SECONDS = DAY_SECONDS;
+/** An address is kept for its day, and for the minute that may reach over midnight. */
+export const ADDRESS_KEPT_SECONDS = MINUTE_SECONDS;
+const QUESTIONS_KEPT_SECONDS = 2 * MINUTE_SECONDS;
+const DAY_MS = DAY_SECONDS * 1000;
+
+const CLOCK = `
+local function number(value) return tonumber(value) or 0 end
+local function text(value) return string.format("%.0f", value) end
+
+-- Valkey's own clock is the only one, except where a test moves time by hand.
+local function clock(given)
+  if given ~= "" then return tonumber(given) end
+  local time = redis.call("TIME")
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+`;
+
+const WINDOWS = `
+local function rolled(key, seconds)
+  local field = redis.call("HMGET", key, "minuteOpenedAt", "minuteCount", "day", "dayCount")
+  local windows = {
+    minuteOpenedAt = number(field[1]), minuteCount = number(field[2]), day = number(field[3]), dayCount = number(field[4]),
+  }
+  local isOver = seconds >= windows.minuteOpenedAt + ${MINUTE_SECONDS} or seconds < windows.minuteOpenedAt
+  if isOver and windows.minuteCount > 0 then
+    windows.minuteCount = 0
+    windows.hasChanged = true
+  end
+  local day = math.floor(seconds / ${DAY_SECONDS})
+  if day > windows.day then
+    windows.day = day
+    windows.dayCount = 0
+    windows.hasChanged = true
+    windows.isNewDay = true
+  end
+  return windows
+end
+
+-- The expiry is that of the day: it is set once a day and stays.
+local function keep(key, windows, seconds, keptSeconds)
+  redis.call("HSET", key, "minuteOpenedAt", text(windows.minuteOpenedAt), "minuteCount", text(windows.minuteCount),
+    "day", text(windows.day), "dayCount", text(windows.dayCount))
+  if windows.isNewDay then
+    redis.call("EXPIRE", key, text((windows.day + 1) * ${DAY_SECONDS} - seconds + keptSeconds))
+  end
+end
+
+local function counted(windows, perMinute, perDay, seconds)
+  if windows.dayCount >= perDay then return 2 end
+  if windows.minuteCount >= perMinute then return 1 end
+  if windows.minuteCount == 0 then windows.minuteOpenedAt = seconds end
+  windows.minuteCount = windows.minuteCount + 1
+  windows.dayCount = windows.dayCount + 1
+  windows.hasChanged = true
+  return 0
+end
+`;
+
+const CONDUCT = `
+local function timesOf(list)
+  local times = {}
+  for at in string.gmatch(list or "", "%d+") do times[#times + 1] = tonumber(at) end
+  return times
+end
+
+local function conductOf(key)
+  local field = redis.call("HMGET", key, "windowResetAt", "firstRefusedAt", "strikes", "level", "goodSince")
+  return {
+    windowResetAt = number(field[1]), firstRefusedAt = number(field[2]), strikes = timesOf(field[3] or ""),
+    level = number(field[4]), goodSince = number(field[5]),
+  }
+end
+
+local function givenConduct(first)
+  return {
+    windowResetAt = tonumber(ARGV[first]), firstRefusedAt = tonumber(ARGV[first + 1]), strikes = timesOf(ARGV[first + 2]),
+    level = tonumber(ARGV[first + 3]), goodSince = tonumber(ARGV[first + 4]),
+  }
+end
+
+local function recent(strikes, now, strikeWindow)
+  local kept = {}
+  for _, at in ipairs(strikes) do
+    if at > now - strikeWindow then kept[#kept + 1] = at end
+  end
+  return kept
+end
+
+local function levelAt(conduct, now)
+  local goodDays = math.max(0, math.floor((now - conduct.goodSince) / ${DAY_MS}))
+  return math.max(0, conduct.level - goodDays)
+end
+
+local function listOf(strikes)
+  local list = {}
+  for index, at in ipairs(strikes) do list[index] = text(at) end
+  return table.concat(list, ",")
+end
+
+-- Nothing is left of it when the window is over, no strike counts any more and every level is worked off.
+local function conductEnds(conduct, strikeWindow)
+  local ends = math.max(conduct.windowResetAt, conduct.goodSince + conduct.level * ${DAY_MS})
+  for _, at in ipairs(conduct.strikes) do ends = math.max(ends, at + strikeWindow) end
+  return ends
+end
+
+local function keepConduct(key, conduct, lifts, now, strikeWindow)
+  redis.call("HSET", key, "windowResetAt", text(conduct.windowResetAt), "firstRefusedAt", text(conduct.firstRefusedAt),
+    "strikes", listOf(conduct.strikes), "level", text(conduct.level), "goodSince", text(conduct.goodSince))
+  redis.call("HSETNX", key, "lifts", text(lifts))
+  redis.call("PEXPIRE", key, text(math.max(conductEnds(conduct, strikeWindow) - now, 0) + ${MINUTE_SECONDS * 1000}))
+end
+`;
+
+/**
+ * One request of a key: its ban, then both windows of its client, then its conduct if it is refused.
+ * KEYS: windows, conduct. ARGV: clock, perMinute, perDay, ban and number of lifts that the database knows, whether it is free, strikes,
+ * how long they count, grace, ban minutes.
+ */
+const admit = `${CLOCK}${WINDOWS}${CONDUCT}
+local now = clock(ARGV[1])
+local perMinute, perDay, lifts = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[5])
+local seconds = math.floor(now / 1000)
+local windows = rolled(KEYS[1], seconds)
+local ban = math.max(tonumber(ARGV[4]), number(redis.call("HGET", KEYS[2], "ban")))
+local verdict = 0
+if ban > now then verdict = 3
+elseif ARGV[6] == "0" then verdict = counted(windows, perMinute, perDay, seconds) end
+if windows.hasChanged then keep(KEYS[1], windows, seconds, ${CLIENT_KEPT_SECONDS}) end
+local reply = { now, verdict, windows.minuteOpenedAt, windows.minuteCount, windows.day, windows.dayCount, ban }
+if verdict == 0 or verdict == 3 then return reply end
+
+local strikesAllowed, strikeWindow, grace = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
+local resetAt = (verdict == 2 and (windows.day + 1) * ${DAY_SECONDS} or windows.minuteOpenedAt + ${MINUTE_SECONDS}) * 1000
+local conduct = conductOf(KEYS[2])
+local isStrike, bannedUntil = 0, 0
+if conduct.windowResetAt ~= resetAt then
+  conduct.windowResetAt = resetAt
+  conduct.firstRefusedAt = now
+elseif now - conduct.firstRefusedAt <= grace then
+  return reply
+else
+  isStrike = 1
+  conduct.level = levelAt(conduct, now)
+  conduct.strikes = recent(conduct.strikes, now, strikeWindow)
+  conduct.strikes[#conduct.strikes + 1] = now
+  conduct.goodSince = now
+  if #conduct.strikes >= strikesAllowed then
+    local minutes = timesOf(ARGV[10])
+    conduct.level = conduct.level + 1
+    bannedUntil = now + minutes[math.min(conduct.level, #minutes)] * ${MINUTE_SECONDS * 1000}
+    if verdict == 2 then bannedUntil = math.min(bannedUntil, resetAt) end
+    conduct.strikes = {}
+    conduct.goodSince = bannedUntil
+    redis.call("HSET", KEYS[2], "ban", text(bannedUntil))
+  end
+end
+keepConduct(KEYS[2], conduct, lifts, now, strikeWindow)
+reply[7] = bannedUntil
+reply[8] = isStrike
+reply[9] = conduct.windowResetAt
+reply[10] = conduct.firstRefusedAt
+reply[11] = listOf(conduct.strikes)
+reply[12] = conduct.level
+reply[13] = conduct.goodSince
+return reply
+`;
+
+/** One question about the limits. KEYS: windows, conduct, questions. ARGV: clock, ban that the database knows, both limits on questions. */
+const ask = `${CLOCK}${WINDOWS}${CONDUCT}
+local now = clock(ARGV[1])
+local seconds = math.floor(now / 1000)
+local questions = rolled(KEYS[3], seconds)
+local verdict = counted(questions, tonumber(ARGV[3]), tonumber(ARGV[4]), seconds)
+if questions.hasChanged then
+  keep(KEYS[3], questions, seconds, 0)
+  redis.call("EXPIRE", KEYS[3], ${QUESTIONS_KEPT_SECONDS})
+end
+local windows = rolled(KEYS[1], seconds)
+if windows.hasChanged then keep(KEYS[1], windows, seconds, ${CLIENT_KEPT_SECONDS}) end
+local ban = math.max(tonumber(ARGV[2]), number(redis.call("HGET", KEYS[2], "ban")))
+local conduct = conductOf(KEYS[2])
+return { now, verdict, windows.minuteOpenedAt, windows.minuteCount, windows.day, windows.dayCount, ban,
+  questions.minuteOpenedAt, conduct.windowResetAt, conduct.firstRefusedAt, listOf(conduct.strikes), conduct.level, conduct.goodSince }
+`;
+
+/** One request without a valid key. KEYS: the address. ARGV: clock, perMinute, perDay, whether it is free. */
+const admitAddress = `${CLOCK}${WINDOWS}
+local now = clock(ARGV[1])
+local seconds = math.floor(now / 1000)
+local windows = rolled(KEYS[1], seconds)
+local verdict = 0
+if ARGV[4] == "0" then verdict = counted(windows, tonumber(ARGV[2]), tonumber(ARGV[3]), seconds) end
+if windows.hasChanged then keep(KEYS[1], windows, seconds, ${ADDRESS_KEPT_SECONDS}) end
+return { now, verdict, windows.minuteOpenedAt, windows.minuteCount, windows.day, windows.dayCount, 0 }
+`;
+
+/**
+ * What the database knows of a key's conduct, taken over where nothing is known here. A lift that is new here ends the ban
+ * and does to the conduct what the lift did in the database; each lift acts once, so that no older knowledge undoes a newer ban.
+ * KEYS: conduct. ARGV: clock, lifts, how long strikes count, the conduct, good since the lift.
+ */
+const introduce = `${CLOCK}${CONDUCT}
+local now = clock(ARGV[1])
+local lifts, strikeWindow, given = tonumber(ARGV[2]), tonumber(ARGV[3]), givenConduct(4)
+if redis.call("EXISTS", KEYS[1]) == 0 then
+  keepConduct(KEYS[1], given, lifts, now, strikeWindow)
+elseif lifts > number(redis.call("HGET", KEYS[1], "lifts")) then
+  local own = conductOf(KEYS[1])
+  own.strikes, own.level, own.goodSince = {}, levelAt(own, given.goodSince), given.goodSince
+  redis.call("DEL", KEYS[1])
+  keepConduct(KEYS[1], own, lifts, now, strikeWindow)
+end
+return {}
+`;
+
+/**
+ * Adds what an instance counted by itself while it could not reach Valkey. A minute that is over is left out, one that is
+ * open here takes it, whenever it was opened there. KEYS: windows. ARGV: clock, kept seconds after the day, day, its count,
+ * when the minute was opened, its count.
+ */
+const addWindows = `${CLOCK}${WINDOWS}
+local now = clock(ARGV[1])
+local seconds = math.floor(now / 1000)
+local windows = rolled(KEYS[1], seconds)
+local openedAt = tonumber(ARGV[5])
+if tonumber(ARGV[3]) == windows.day then windows.dayCount = windows.dayCount + tonumber(ARGV[4]) end
+if seconds < openedAt + ${MINUTE_SECONDS} then
+  if windows.minuteCount == 0 then windows.minuteOpenedAt = math.min(openedAt, seconds) end
+  windows.minuteCount = windows.minuteCount + tonumber(ARGV[6])
+end
+keep(KEYS[1], windows, seconds, tonumber(ARGV[2]))
+return {}
+`;
+
+/** Adds conduct that changed meanwhile: as \`worst\` of core/bans.ts, the most strikes and the highest level. KEYS: conduct. ARGV as of introduce. */
+const addConduct = `${CLOCK}${CONDUCT}
+local now = clock(ARGV[1])
+local strikeWindow = tonumber(ARGV[3])
+local own, given = conductOf(KEYS[1]), givenConduct(4)
+local worst = #recent(given.strikes, now, strikeWindow) >= #recent(own.strikes, now, strikeWindow) and given or own
+local highest = levelAt(given, now) >= levelAt(own, now) and given or own
+local conduct = {
+  windowResetAt = worst.windowResetAt, firstRefusedAt = worst.firstRefusedAt, strikes = worst.strikes,
+  level = highest.level, goodSince = highest.goodSince,
+}
+keepConduct(KEYS[1], conduct, tonumber(ARGV[2]), now, strikeWindow)
+return {}
+`;
+
+/** Every script, as ioredis wants them. */
+export const scripts = {
+  admit: { lua: admit, numberOfKeys: 2 },
+  ask: { lua: ask, numberOfKeys: 3 },
+  admitAddress: { lua: admitAddress, numberOfKeys: 1 },
+  introduce: { lua: introduce, numberOfKeys: 1 },
+  addWindows: { lua: addWindows, numberOfKeys: 1 },
+  addConduct: { lua: addConduct, numberOfKeys: 1 },
+} as const;
+
+export type ScriptName = keyof typeof scripts;

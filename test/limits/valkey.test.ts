@@ -1,0 +1,260 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import type { KnownKey, LimitedKey, NewBanRecord, NewEvent } from "../../src/core/ports.ts";
+import { ADDRESSES_IN_MEMORY } from "../../src/limits/memory.ts";
+import { eventually } from "../cli/command.ts";
+import { NOON } from "../harness.ts";
+import { aValkey } from "../servers/valkey.ts";
+import { type InValkey, inValkey } from "./in-valkey.ts";
+import { RULES } from "./shop.ts";
+import { DAY, MINUTE, PAST_GRACE, SECOND, todayLasts } from "./spending.ts";
+
+const valkey = await aValkey();
+afterAll(() => valkey[Symbol.asyncDispose]());
+
+interface Instances extends Disposable {
+  readonly all: readonly InValkey[];
+  readonly one: InValkey;
+  readonly other: InValkey;
+  readonly prefix: string;
+  readonly clock: { now: number };
+  readonly bans: NewBanRecord[];
+  readonly events: NewEvent[];
+}
+
+/** So many instances that share one Valkey. */
+async function instances(number: number, on: { url: string } = valkey, isReal = false): Promise<Instances> {
+  const prefix = crypto.randomUUID();
+  const clock = { now: NOON };
+  const bans: NewBanRecord[] = [];
+  const events: NewEvent[] = [];
+  const options = {
+    bans: RULES,
+    anonymous: { perMinute: 60, perDay: 1000 },
+    onBan: (ban: NewBanRecord) => void bans.push(ban),
+    tell: (event: NewEvent) => void events.push(event),
+    ...(!isReal && { clock: () => clock.now }),
+  };
+  const all = await Promise.all(Array.from({ length: number }, () => inValkey(on, prefix, options)));
+  const [one, other] = [all[0] as InValkey, all.at(-1) as InValkey];
+  return {
+    all,
+    one,
+    other,
+    prefix,
+    clock,
+    bans,
+    events,
+    [Symbol.dispose]: () => {
+      for (const each of all) each.close();
+    },
+  };
+}
+
+const KEY: LimitedKey = { keyId: 1, clientId: 1, perMinute: 60, perDay: 1000, bannedUntil: null };
+
+function known(key: LimitedKey, lifts: number): KnownKey {
+  return {
+    ...key,
+    id: key.keyId,
+    role: "customer",
+    name: null,
+    lastFour: "abcd",
+    createdAt: NOON,
+    lastUsedAt: null,
+    expiresAt: null,
+    revokedAt: null,
+    clientSuspendedAt: null,
+    windows: null,
+    conduct: null,
+    lifts,
+  };
+}
+
+async function times({ limits }: InValkey, key: LimitedKey, number: number, now: number) {
+  const counts: Record<string, number> = {};
+  for (let time = 0; time < number; time++) {
+    const answer = (await limits.admit(key, now, false)).refusing ?? "ok";
+    counts[answer] = (counts[answer] ?? 0) + 1;
+  }
+  return counts;
+}
+
+describe("instances that share a Valkey", () => {
+  test("admit exactly as many as the plan says, over 50 connections at once", async () => {
+    using shared = await instances(50);
+    const { all, clock } = shared;
+    const answers = await Promise.all(
+      all.flatMap(({ limits }, index) =>
+        Array.from({ length: 10 }, () => limits.admit({ ...KEY, keyId: index }, clock.now, false)),
+      ),
+    );
+    const admitted = answers.filter(({ refusing }) => refusing === null);
+    expect(admitted).toHaveLength(60);
+    expect(new Set(admitted.map(({ state }) => state.day.remaining)).size).toBe(60);
+  });
+
+  test("admit exactly the day's quota, and tell once that it runs out", async () => {
+    using shared = await instances(10);
+    const key = { ...KEY, perMinute: 100_000, perDay: 2000 };
+    const answers = await Promise.all(
+      shared.all.flatMap(({ limits }) =>
+        Array.from({ length: 300 }, () => limits.admit(key, shared.clock.now, false)),
+      ),
+    );
+    expect(answers.filter(({ refusing }) => refusing === null)).toHaveLength(2000);
+    expect(answers.filter(({ refusing }) => refusing === "day")).toHaveLength(1000);
+    expect(shared.events).toMatchObject([{ type: "quota.warning", data: { used: 1600 } }]);
+  });
+
+  test("count strikes together: one instance hears of the ban, and all refuse at once", async () => {
+    using shared = await instances(4);
+    const { all, one, clock, bans, events } = shared;
+    const key = { ...KEY, perMinute: 1 };
+    expect(await times(one, key, 2, clock.now)).toEqual({ ok: 1, minute: 1 });
+    clock.now += PAST_GRACE;
+    for (const each of all) expect(await times(each, key, 5, clock.now)).toEqual({ minute: 5 });
+    expect(bans).toHaveLength(1);
+    expect(events.filter(({ type }) => type === "key.strike_warning")).toHaveLength(1);
+    for (const each of all)
+      expect(await each.limits.admit(key, clock.now, false)).toMatchObject({
+        refusing: "ban",
+        bannedUntil: clock.now + 5 * MINUTE,
+      });
+    const { standing } = await shared.other.limits.ask(key, clock.now);
+    expect(standing).toMatchObject({
+      bannedUntil: clock.now + 5 * MINUTE,
+      conduct: { level: 1, strikes: [] },
+    });
+  });
+
+  test("one that learns of a lift frees all, and what others still believe brings nothing back", async () => {
+    using shared = await instances(2);
+    const { one, other, clock } = shared;
+    const key = { ...KEY, perMinute: 1 };
+    await times(one, key, 2, clock.now);
+    clock.now += PAST_GRACE;
+    expect(await times(one, key, 21, clock.now)).toEqual({ minute: 20, ban: 1 });
+    const until = clock.now + 5 * MINUTE;
+    clock.now += MINUTE;
+
+    one.limits.introduce(known(key, 1));
+    expect(await times(one, { ...key, lifts: 1 }, 1, clock.now)).toEqual({ ok: 1 });
+    // The other has not looked yet: it refuses by what it believes, and changes nothing for the first.
+    const believed = { ...key, bannedUntil: until };
+    other.limits.introduce(known(believed, 0));
+    expect(await times(other, believed, 5, clock.now)).toEqual({ ban: 5 });
+    expect(await times(one, { ...key, lifts: 1 }, 1, clock.now)).toEqual({ minute: 1 });
+
+    // A ban that is earned after the lift is no business of that lift, whoever tells of it again.
+    clock.now += PAST_GRACE;
+    expect(await times(one, { ...key, lifts: 1 }, 21, clock.now)).toEqual({ minute: 20, ban: 1 });
+    for (const each of [one, other]) {
+      each.limits.introduce(known(key, 1));
+      expect(await times(each, { ...key, lifts: 1 }, 1, clock.now)).toEqual({ ban: 1 });
+    }
+  });
+
+  test("share the questions of a key and the windows of an address", async () => {
+    using shared = await instances(2);
+    const { one, other, clock } = shared;
+    for (let time = 0; time < 30; time++) {
+      expect((await one.limits.ask(KEY, clock.now)).waitSeconds).toBeNull();
+      expect((await other.limits.ask(KEY, clock.now)).waitSeconds).toBeNull();
+      expect((await one.limits.admitAddress("192.0.2.7", clock.now, false)).refusing).toBeNull();
+      expect((await other.limits.admitAddress("192.0.2.7", clock.now, false)).refusing).toBeNull();
+    }
+    expect((await one.limits.ask(KEY, clock.now)).waitSeconds).toBe(60);
+    expect((await other.limits.admitAddress("192.0.2.7", clock.now, false)).refusing).toBe("minute");
+  });
+});
+
+describe("what is kept in Valkey", () => {
+  test("expires by itself, each key, when nothing is left of it", async () => {
+    using shared = await instances(1);
+    const { one, clock, prefix } = shared;
+    const key = { ...KEY, perMinute: 1 };
+    await times(one, key, 2, clock.now);
+    clock.now += PAST_GRACE;
+    await times(one, key, 20, clock.now);
+    await one.limits.ask(key, clock.now);
+    await one.limits.admitAddress("192.0.2.7", clock.now, false);
+    const client = valkey.client();
+    const keys = (await client.keys(`${prefix}:*`)).sort();
+    const seconds: Record<string, number> = {};
+    for (const each of keys) seconds[each.slice(prefix.length + 1)] = await client.ttl(each);
+    const expected = {
+      "{address:192.0.2.7}:windows": DAY / 2 / SECOND + 60,
+      "{client:1}:key:1": (5 * MINUTE + DAY) / SECOND + 60,
+      "{client:1}:key:1:questions": 120,
+      "{client:1}:windows": (DAY / 2 + DAY) / SECOND,
+      "{probe}": 10,
+    };
+    expect(Object.keys(seconds)).toEqual(Object.keys(expected));
+    for (const [each, ttl] of Object.entries(expected))
+      expect(Math.abs((seconds[each] as number) - ttl)).toBeLessThanOrEqual(5);
+  });
+
+  test("is bounded for addresses: when there are too many the rest share one count", async () => {
+    using shared = await instances(1);
+    const { one, clock, prefix } = shared;
+    const address = (index: number) => `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;
+    for (let first = 0; first < ADDRESSES_IN_MEMORY; first += 500)
+      await Promise.all(
+        Array.from({ length: 500 }, (_, index) =>
+          one.limits.admitAddress(address(first + index), clock.now, false),
+        ),
+      );
+    for (let index = 0; index < 70; index++)
+      await one.limits.admitAddress(address(ADDRESSES_IN_MEMORY + index), clock.now, false);
+    const late = await one.limits.admitAddress("192.0.2.1", clock.now, false);
+    expect(late).toMatchObject({ refusing: "minute" });
+    expect((await one.limits.admitAddress(address(7), clock.now, false)).state.minute.remaining).toBe(58);
+    expect(await valkey.client().exists(`${prefix}:{address:192.0.2.1}:windows`)).toBe(0);
+    expect(one.said).toEqual([]);
+  }, 60_000);
+
+  test("is found in a cluster: no script touches two slots", async () => {
+    await using cluster = await aValkey({ settings: ["--cluster-enabled", "yes"] });
+    await cluster.client().call("CLUSTER", "ADDSLOTSRANGE", "0", "16383");
+    const isWhole = async () =>
+      String(await cluster.client().call("CLUSTER", "INFO")).includes("cluster_state:ok");
+    expect(await eventually(isWhole, 10_000)).toBe(true);
+    using shared = await instances(1, cluster);
+    const { one, clock } = shared;
+    const key = { ...KEY, perMinute: 1 };
+    one.limits.introduce(known(key, 1));
+    expect(await times(one, key, 2, clock.now)).toEqual({ ok: 1, minute: 1 });
+    await one.limits.ask(key, clock.now);
+    await one.limits.admitAddress("2001:db8:1:2::/64", clock.now, false);
+    expect([one.said, one.limits.state().isAway]).toEqual([[], false]);
+  });
+
+  test("survives the loss of the scripts", async () => {
+    using shared = await instances(1);
+    const { one, clock } = shared;
+    expect(await times(one, KEY, 2, clock.now)).toEqual({ ok: 2 });
+    await valkey.client().script("FLUSH");
+    const all = await Promise.all(Array.from({ length: 58 }, () => one.limits.admit(KEY, clock.now, false)));
+    expect(all.every(({ refusing }) => refusing === null)).toBe(true);
+    expect(await times(one, KEY, 1, clock.now)).toEqual({ minute: 1 });
+    expect(one.said).toEqual([]);
+  });
+});
+
+test("Valkey's own clock judges, whatever the instance believes", async () => {
+  await todayLasts(10);
+  using shared = await instances(2, valkey, true);
+  const { one, other } = shared;
+  const key = { ...KEY, perMinute: 2 };
+  const wrong = Date.parse("2001-01-01T00:00:00Z");
+  for (const [each, now] of [
+    [one, wrong],
+    [other, Date.now() + DAY],
+  ] as const) {
+    const { refusing, judgedAt, state } = await each.limits.admit(key, now, false);
+    expect(refusing).toBeNull();
+    expect(Math.abs((judgedAt ?? 0) - Date.now())).toBeLessThan(2 * SECOND);
+    expect(Math.abs(state.minute.resetAt * SECOND - Date.now() - MINUTE)).toBeLessThan(3 * SECOND);
+  }
+  expect((await one.limits.admit(key, wrong, false)).refusing).toBe("minute");
+});

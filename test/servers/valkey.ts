@@ -1,0 +1,124 @@
+// A real Valkey (or Redis) for the tests: found on the machine or installed, on a free port, in a folder of its own.
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Redis } from "ioredis";
+import { aFreePort, eventually } from "../cli/command.ts";
+import { needed } from "../tools.ts";
+
+const STARTS_WITHIN_MS = 10_000;
+/** Debian asks this file whether a package may start its service. */
+const SERVICE_POLICY = "/usr/sbin/policy-rc.d";
+
+export interface ValkeyServer extends AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  /** Ends it as an operator would: what is in memory is on disk. */
+  stop(): Promise<void>;
+  /** Ends it in the middle of whatever it does. */
+  kill(): Promise<void>;
+  /** Starts it again, on the same port and over the same files. */
+  restart(): Promise<void>;
+  /** It keeps its connections and answers nothing. */
+  stall(): void;
+  goOn(): void;
+  /** A connection for the test itself, beside those of the limits. */
+  readonly client: () => Redis;
+}
+
+export interface ValkeyOptions {
+  /** A free one by default. */
+  readonly port?: number;
+  /** More settings, as arguments of the program. */
+  readonly settings?: readonly string[];
+}
+
+/** Starts a server that keeps what it is told (AOF) and evicts nothing. */
+export async function aValkey({
+  port = aFreePort(),
+  settings = [],
+}: ValkeyOptions = {}): Promise<ValkeyServer> {
+  const program = await valkeyProgram();
+  const folder = mkdtempSync(join(tmpdir(), "petstore-valkey-"));
+  const url = `redis://127.0.0.1:${port}`;
+  const command = [
+    program,
+    ...["--port", String(port), "--bind", "127.0.0.1", "--dir", folder],
+    ...["--appendonly", "yes", "--appendfsync", "everysec", "--maxmemory-policy", "noeviction"],
+    // The log of all changes is what survives; snapshots beside it only cost time.
+    ...["--save", "", "--loglevel", "warning"],
+    ...settings,
+  ];
+  let running: Bun.Subprocess | undefined;
+  let client: Redis | undefined;
+
+  const start = async () => {
+    running = Bun.spawn(command, { stdio: ["ignore", "ignore", "ignore"] });
+    const isUp = await eventually(
+      async () => running?.exitCode !== null || (await answers(port)),
+      STARTS_WITHIN_MS,
+    );
+    if (isUp && running.exitCode === null) return;
+    await end("SIGKILL");
+    throw new Error(`${command.join(" ")} did not start.`);
+  };
+  const end = async (signal: "SIGTERM" | "SIGKILL") => {
+    client?.disconnect();
+    client = undefined;
+    running?.kill("SIGCONT");
+    running?.kill(signal);
+    await running?.exited;
+  };
+
+  await start();
+  return {
+    url,
+    port,
+    stop: () => end("SIGTERM"),
+    kill: () => end("SIGKILL"),
+    restart: start,
+    stall: () => running?.kill("SIGSTOP"),
+    goOn: () => running?.kill("SIGCONT"),
+    client: () => {
+      client ??= new Redis(url, { maxRetriesPerRequest: 1 }).on("error", () => {});
+      return client;
+    },
+    async [Symbol.asyncDispose]() {
+      await end("SIGKILL");
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The server's program: Valkey's if there is one, else Redis'; installed without its service if there is neither. */
+export async function valkeyProgram(): Promise<string> {
+  const found = Bun.which("valkey-server") ?? Bun.which("redis-server");
+  if (found) return found;
+  const isOurs = process.getuid?.() === 0 && !existsSync(SERVICE_POLICY);
+  if (isOurs) writeFileSync(SERVICE_POLICY, "#!/bin/sh\nexit 101\n", { mode: 0o755 });
+  try {
+    await needed("redis-server");
+  } finally {
+    if (isOurs) rmSync(SERVICE_POLICY);
+  }
+  return Bun.which("redis-server") as string;
+}
+
+async function answers(port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const socket = await Bun.connect({
+    hostname: "127.0.0.1",
+    port,
+    socket: {
+      open: (open) => void open.write("PING\r\n"),
+      // One that wants a password is up, one that still loads its files is not.
+      data: (_, data) => resolve(/^(\+PONG|-NOAUTH)/.test(data.toString())),
+      close: () => resolve(false),
+      error: () => resolve(false),
+    },
+  }).catch(() => null);
+  if (!socket) return false;
+  const isUp = await promise;
+  socket.end();
+  return isUp;
+}
