@@ -26,7 +26,7 @@ export interface Bench extends AsyncDisposable {
   readonly options: Options;
   readonly folder: string;
   readonly servers: Servers;
-  /** A store of this size; made once. */
+  /** A store of this size for servers of ours, one after another; made once, because millions of rows take minutes. */
   storeOf(filling: Filling): Filled;
   /** A copy of the store that everyone is compared on. */
   freshStore(name: string): Filled;
@@ -46,14 +46,18 @@ export function aBench(options: Options): Bench {
     stores.set(name, store);
     return store;
   };
-  const freshStore = (name: string) => copied(storeOf({ pets: PETS }), join(folder, `${name}.db`));
+  let base: Filled | undefined;
+  const freshStore = (name: string) => {
+    base ??= filled(join(folder, "base.db"), { pets: PETS });
+    return copied(base, join(folder, `${name}.db`));
+  };
   const lineUp = async () => {
     const all: InLine[] = [];
     for (const contender of contenders) {
       const store = freshStore(contender.name);
       const server = await startContender(running, contender, store.path);
       await check(contender, server, store);
-      await checkSyncs(contender, storeOf({ pets: PETS }), folder);
+      await checkSyncs(contender, freshStore(`${contender.name}-syncs`), folder);
       all.push({ contender, server, store });
     }
     return all;

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { holdAgainstContract } from "../test/harness.ts";
 import { type Contender, petstore, startContender } from "./contenders.ts";
-import { CATEGORIES, copied, type Filled } from "./fill.ts";
+import { CATEGORIES, type Filled, UNITS } from "./fill.ts";
 import { pageAfter, unknownKeys } from "./known.ts";
 import { type Server, servers } from "./servers.ts";
 
@@ -66,8 +66,7 @@ async function checkPet(ask: Ask): Promise<void> {
       name: `Category ${categoryId}`,
       description: `Animals of kind ${categoryId}`,
     };
-    const stock =
-      id % 10 === 0 ? { status: "sold", quantity: 0 } : { status: "available", quantity: 2_000_000_000 };
+    const stock = id % 10 === 0 ? { status: "sold", quantity: 0 } : { status: "available", quantity: UNITS };
     deepStrictEqual(body, { id, name: `Pet ${id}`, categoryId, category, ...stock });
     for (const header of ["limit", "remaining", "reset"]) ok(headers.get(`x-ratelimit-${header}`), header);
   }
@@ -117,7 +116,7 @@ async function checkOrders(ask: Ask, path: string): Promise<void> {
   deepStrictEqual([again.status, again.body], [201, made.body]);
   for (const refused of [
     { post: { petId: 7, quantity: 4 }, idempotencyKey: "check" },
-    { post: { petId: 7, quantity: 2_000_000_001 } },
+    { post: { petId: 7, quantity: UNITS + 1 } },
     { post: { petId: 10, quantity: 1 } },
     { post: { petId: 999_999_999, quantity: 1 } },
     { post: { petId: "rex", quantity: 1 } },
@@ -128,6 +127,10 @@ async function checkOrders(ask: Ask, path: string): Promise<void> {
     ok(status >= 400 && status < 500, `${JSON.stringify(refused)} was answered ${status}`);
   }
   deepStrictEqual(stored(path, 7), after);
+
+  strictEqual((await ask("/store/orders", { post: { petId: 17, quantity: UNITS } })).status, 201);
+  const { status, quantity } = (await ask("/store/pets/17")).body;
+  deepStrictEqual([status, quantity], ["pending", 0]);
 }
 
 async function checkRefusals(ask: Ask, { spentKey }: Filled): Promise<void> {
@@ -160,9 +163,8 @@ function stored(path: string, petId: number) {
 }
 
 /** The same promise of durability: one order after another, each waits for a sync of its own. */
-export async function checkSyncs(contender: Contender, base: Filled, folder: string): Promise<void> {
+export async function checkSyncs(contender: Contender, store: Filled, folder: string): Promise<void> {
   await using own = servers();
-  const store = copied(base, join(folder, `${contender.name}-syncs.db`));
   const trace = join(folder, `${contender.name}.syncs`);
   const watched = ["strace", "-D", "-f", "--seccomp-bpf", "-qq", "-e", "trace=fsync,fdatasync", "-o", trace];
   const { url } = await startContender(own, contender, store.path, watched);

@@ -8,7 +8,7 @@ export const PETS = 250_000;
 export const CATEGORIES = 10;
 export const PLENTY = 1_000_000_000;
 /** What every stock starts with: more than any run orders. */
-const UNITS = 2_000_000_000;
+export const UNITS = 2_000_000_000;
 /** Room that ten million rows with their indexes, and the log beside them, may take. */
 const GIB_FOR_MILLIONS = 10;
 const MILLIONS = 1_000_000;

@@ -1,5 +1,7 @@
-import { OURS, shown, type Table } from "./figures.ts";
-import { requestNames } from "./scenarios/requests.ts";
+import { peers } from "./contenders.ts";
+import { shown, type Table } from "./figures.ts";
+import { UNLIMITED } from "./scenarios/clients.ts";
+import { FLOOR, NGINX, requestNames } from "./scenarios/requests.ts";
 
 const WIDTH = 940;
 const COLUMNS = 2;
@@ -7,11 +9,18 @@ const MARGIN = 24;
 const GAP = 28;
 const BAR = 16;
 const ROW = 24;
-const NAMES = 118;
+const NAMES = 138;
 const VALUES = 86;
 const HEAD = 34;
 
-const ink = { text: "#24292f", quiet: "#6e7781", ours: "#0969da", other: "#afb8c1", whisker: "#57606a" };
+const ink = {
+  text: "#24292f",
+  quiet: "#6e7781",
+  ours: "#218bff",
+  peer: "#afb8c1",
+  floor: "#e1e6eb",
+  whisker: "#24292f",
+};
 
 interface Plot {
   readonly name: string;
@@ -43,7 +52,7 @@ export function drawn(tables: readonly Table[]): { name: string; svg: string }[]
 /** Panels of bars in columns, each with a scale of its own. */
 function picture(title: string, tables: readonly Table[]): string {
   const width = (WIDTH - 2 * MARGIN - (COLUMNS - 1) * GAP) / COLUMNS;
-  let top = MARGIN + 36;
+  let top = MARGIN + 52;
   const panels: string[] = [];
   for (let first = 0; first < tables.length; first += COLUMNS) {
     const row = tables.slice(first, first + COLUMNS);
@@ -67,13 +76,18 @@ function panel({ title, figures }: Table, left: number, top: number, width: numb
   const bars = figures.map(({ who, middle, low, high }, row) => {
     const y = top + HEAD - 12 + row * ROW;
     const middleY = y + BAR / 2;
-    const isOurs = who === OURS || !figures.some((figure) => figure.who === OURS);
-    return `<text x="${start - 8}" y="${middleY + 4}" text-anchor="end" fill="${ink.text}"${isOurs ? ' font-weight="600"' : ""}>${escaped(brief(who))}</text>
-<rect x="${start}" y="${y}" width="${fixed(middle * scale)}" height="${BAR}" rx="2" fill="${isOurs ? ink.ours : ink.other}"/>
-<path d="M${fixed(start + low * scale)} ${middleY}H${fixed(start + high * scale)}" stroke="${ink.whisker}" stroke-width="1.5"/>
+    const [from, to] = [fixed(start + low * scale), fixed(start + high * scale)];
+    return `<text x="${start - 8}" y="${middleY + 4}" text-anchor="end" fill="${ink.text}">${escaped(brief(who))}</text>
+<rect x="${start}" y="${y}" width="${fixed(middle * scale)}" height="${BAR}" rx="2" fill="${colourOf(who)}"/>
+<path d="M${from} ${middleY}H${to}M${from} ${middleY - 3}v6M${to} ${middleY - 3}v6" stroke="${ink.whisker}"/>
 <text x="${fixed(start + high * scale + 8)}" y="${middleY + 4}" fill="${ink.quiet}">${shown(middle)}</text>`;
   });
   return `<text x="${left}" y="${top}" font-weight="600" fill="${ink.quiet}">${escaped(title)}</text>\n${bars.join("\n")}`;
+}
+
+function colourOf(who: string): string {
+  if (who === FLOOR || who === NGINX || who === UNLIMITED) return ink.floor;
+  return peers.some(({ name }) => name === who) ? ink.peer : ink.ours;
 }
 
 /** Names of the longest tables, short enough for their column. */

@@ -1,21 +1,17 @@
 import type { Judged } from "./aims.ts";
-import { find, shown, type Table } from "./figures.ts";
+import { type Figure, find, shown, type Table } from "./figures.ts";
 import type { Options } from "./options.ts";
 import { plotNames } from "./plots.ts";
 
 /** A table for the terminal. */
 export function printed(table: Table): string {
-  const lines = rows(table).map(([who = "", value = "", spread = "", ratio = "", p99 = ""]) =>
-    [
-      `  ${who.padEnd(32)}`,
-      `${value} ${table.unit}`.padStart(20),
-      spread.padStart(20),
-      ratio.padStart(8),
-      p99 === "" ? "" : `p99 ${p99} ms`.padStart(16),
-    ]
-      .join(" ")
-      .trimEnd(),
-  );
+  const body = [headOf(table), ...rows(table)];
+  const widths = headOf(table).map((_, column) => Math.max(...body.map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]) =>
+    row.map((cell, column) =>
+      column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
+    );
+  const lines = body.map((row) => `  ${line(row).join("   ")}`.trimEnd());
   return [table.title, ...lines, ...(table.note ? [`  ${table.note}`] : [])].join("\n");
 }
 
@@ -38,7 +34,7 @@ export function report(
   const missed = aims.filter(({ holds }) => holds === false);
   return `${[
     "# Figures",
-    `Written by \`npm run bench\`. ${isQuick ? "**A quick run: it shows that everything works, and measures nothing.** " : ""}The server is pinned to one core and wrk to another; ${connections} connections; medians of ${rounds} interleaved rounds of ${seconds} s, and the least and the most of them. Only figures of one table, taken side by side, may be compared.`,
+    `Written by \`npm run bench\`. ${isQuick ? "**A quick run: it shows that everything works, and measures nothing.** " : ""}The server is pinned to one core and wrk to another; ${connections} connections; medians of ${rounds} interleaved rounds of ${seconds} s, and the least and the most of them. Only figures of one table, taken side by side, may be compared. The last column is the time of the processor that the server itself took for a request, in all its threads.`,
     grid(["", ""], about),
     "## Aims",
     missed.length === 0
@@ -57,22 +53,41 @@ export function report(
 }
 
 function section(table: Table): string {
-  const { title, unit, note, figures } = table;
-  const hasP99 = figures.some(({ p99Milliseconds }) => p99Milliseconds !== undefined);
-  const head = ["", unit, "least to most", `of ${table.against}`, ...(hasP99 ? ["p99, ms"] : [])];
-  const body = rows(table).map((row) => row.slice(0, head.length));
-  return [`### ${title}`, grid(head, body), ...(note ? [note] : [])].join("\n\n");
+  const { title, note } = table;
+  return [`### ${title}`, grid(headOf(table), rows(table)), ...(note ? [note] : [])].join("\n\n");
+}
+
+/** The columns of a table: what it is about, and what else was measured. */
+function columnsOf(table: Table): { head: string; cell: (figure: Figure) => string }[] {
+  const base = find([table], table.name, table.against)?.middle;
+  const has = (name: "p99Milliseconds" | "cpuMicroseconds") =>
+    table.figures.some((figure) => figure[name] !== undefined);
+  return [
+    { head: "", cell: ({ who }) => who },
+    { head: table.unit, cell: ({ middle }) => shown(middle) },
+    {
+      head: "least to most",
+      cell: ({ low, high }) => (low === high ? "" : `${shown(low)} to ${shown(high)}`),
+    },
+    ...(base
+      ? [{ head: `of ${table.against}`, cell: ({ middle }: Figure) => (middle / base).toFixed(2) }]
+      : []),
+    ...(has("p99Milliseconds")
+      ? [{ head: "p99, ms", cell: (figure: Figure) => shown(figure.p99Milliseconds ?? 0) }]
+      : []),
+    ...(has("cpuMicroseconds")
+      ? [{ head: "processor, us", cell: (figure: Figure) => shown(figure.cpuMicroseconds ?? 0) }]
+      : []),
+  ];
+}
+
+function headOf(table: Table): string[] {
+  return columnsOf(table).map(({ head }) => head);
 }
 
 function rows(table: Table): string[][] {
-  const base = find([table], table.name, table.against)?.middle;
-  return table.figures.map(({ who, middle, low, high, p99Milliseconds }) => [
-    who,
-    shown(middle),
-    low === high ? "" : `${shown(low)} to ${shown(high)}`,
-    base ? (middle / base).toFixed(2) : "",
-    p99Milliseconds === undefined ? "" : shown(p99Milliseconds),
-  ]);
+  const columns = columnsOf(table);
+  return table.figures.map((figure) => columns.map(({ cell }) => cell(figure)));
 }
 
 function verdict(holds: boolean | undefined): string {

@@ -46,6 +46,11 @@ async function run(options: Options): Promise<void> {
 
   const tables: Table[] = [];
   await using bench = aBench(options);
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, async () => {
+      await bench[Symbol.asyncDispose]();
+      process.exit(1);
+    });
   for (const scenario of scenarios) {
     if (options.only && !options.only.includes(scenario.name)) continue;
     for (const table of await scenario.run(bench)) {

@@ -9,8 +9,10 @@ const root = join(import.meta.dir, "..");
 export interface Server {
   readonly url: string;
   readonly pid: number;
-  /** Memory that is resident now, and the most that ever was, in MiB. */
-  memory(): { now: number; most: number };
+  /** Resident memory in MiB. */
+  memory(): number;
+  /** Time of the processor so far, in all its threads. */
+  cpuMicroseconds(): number;
   stop(): Promise<void>;
 }
 
@@ -59,7 +61,8 @@ async function started({ command, env, url }: Start, onStop: () => void): Promis
   return {
     url: address,
     pid: child.pid,
-    memory: () => ({ now: resident(child.pid, "VmRSS"), most: resident(child.pid, "VmHWM") }),
+    memory: () => residentMebibytes(child.pid),
+    cpuMicroseconds: () => cpuMicroseconds(child.pid),
     async stop() {
       onStop();
       child.kill("SIGTERM");
@@ -96,9 +99,18 @@ async function answering(url: string): Promise<string> {
   }
 }
 
-function resident(pid: number, line: "VmRSS" | "VmHWM"): number {
-  const kib = new RegExp(`${line}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+function residentMebibytes(pid: number): number {
+  const kib = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   return Number(kib) / 1024;
+}
+
+/** The kernel counts in hundredths of a second. */
+const TICK_MICROSECONDS = 10_000;
+
+function cpuMicroseconds(pid: number): number {
+  const afterName = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1] ?? "";
+  const [user, system] = afterName.split(" ").slice(11, 13).map(Number) as [number, number];
+  return (user + system) * TICK_MICROSECONDS;
 }
 
 export async function freePort(): Promise<number> {

@@ -1,6 +1,7 @@
 // Starts the server as `petstore serve` does, and notes when each step was done.
-const steps: [string, number][] = [["process", Date.now()]];
-const done = (step: string) => steps.push([step, Date.now()]);
+const now = () => performance.timeOrigin + performance.now();
+const steps: [string, number][] = [["process", now()]];
+const done = (step: string) => steps.push([step, now()]);
 
 const { openLog } = await import("../src/http/log.ts");
 const { start } = await import("../src/main.ts");

@@ -111,11 +111,13 @@ function placing(database) {
     insert into kept_answers (client_id, key, fingerprint, body, kept_at) values (?, ?, ?, ?, ?)
     on conflict (client_id, key) do update set
       fingerprint = excluded.fingerprint, body = excluded.body, kept_at = excluded.kept_at`);
+  const units = "quantity = quantity - ?1, open_orders = open_orders + 1, stock_version = stock_version + 1";
+  // A status that is not set leaves four of the five indexes of pets alone.
   const take = database.prepare(`
-    update pets set quantity = quantity - ?1, open_orders = open_orders + 1, stock_version = stock_version + 1,
-      status = case when quantity > ?1 then status else 'pending' end,
-      version = version + case when quantity > ?1 then 0 else 1 end
-    where id = ?2 and quantity >= ?1 and status = 'available' returning quantity`);
+    update pets set ${units} where id = ?2 and quantity > ?1 and status = 'available' returning quantity`);
+  const takeLast = database.prepare(`
+    update pets set ${units}, status = 'pending', version = version + 1
+    where id = ?2 and quantity = ?1 and status = 'available' returning quantity`);
   const insertOrder = database.prepare(`
     insert into orders (client_id, pet_id, quantity, complete, created_at) values (?, ?, ?, 0, ?) returning id`);
   const insertMovement = database.prepare(`
@@ -125,7 +127,7 @@ function placing(database) {
   const petExists = database.prepare("select 1 from pets where id = ?");
 
   const placed = (clientId, { petId, quantity }, now) => {
-    const pet = take.get(quantity, petId);
+    const pet = take.get(quantity, petId) ?? takeLast.get(quantity, petId);
     if (!pet && !petExists.get(petId)) throw new Refused(422, "unknown_pet", `There is no pet ${petId}.`);
     if (!pet) throw new Refused(409, "insufficient_stock", `There are not ${quantity} of pet ${petId}.`);
     const { id } = insertOrder.get(clientId, petId, quantity, now);

@@ -26,15 +26,10 @@ export const clientScenarios: readonly Scenario[] = [
     about: "what limits cost with 1, 1 k and 1 M known clients, beside the same server without a limiter",
     async run(bench) {
       const known = sizes[bench.options.isQuick ? "quick" : "whole"];
-      const entries: Entry[] = [];
-      const stops: (() => Promise<void>)[] = [];
-      for (const size of known) {
-        const { admitted, refused, stop } = await serverWith(bench, size);
-        entries.push(...admitted, refused);
-        stops.push(stop);
-      }
+      const entries = [await unlimited(bench)];
+      for (const size of known) entries.push(...(await entriesWith(bench, size)));
       const figures = await interleaved(bench.folder, bench.options.pace, entries);
-      for (const stop of stops) await stop();
+      for (const server of new Set(entries.map((entry) => entry.server))) await server.stop();
       const title = "GET by id with this many known clients, admitted and refused";
       return [
         { name: "clients", title, unit: "requests/s", wantsMore: true, against: UNLIMITED, figures },
@@ -44,40 +39,39 @@ export const clientScenarios: readonly Scenario[] = [
   },
 ];
 
-/** A server that knows this many clients; the smallest one also without a limiter. */
-async function serverWith(bench: Bench, size: number) {
+/** The same server without a limiter, asked by one client. */
+async function unlimited(bench: Bench): Promise<Entry> {
+  const { path, key } = bench.freshStore("unlimited");
+  const command = [process.execPath, "--no-install", "bench/unlimited.ts"];
+  const server = await bench.servers.start({ command, env: { DATABASE_URL: path, PORT: "0" } });
+  return { who: UNLIMITED, server, script: await asking(bench, "unlimited", [key]) };
+}
+
+/** A server that knows this many clients: some of them ask, all of them ask, and one is refused. */
+async function entriesWith(bench: Bench, size: number): Promise<Entry[]> {
   const store = bench.freshStore(`clients-${size}`);
   const keys = moreClients(store.path, size);
   const server = await startContender(bench.servers, petstore, store.path);
   await everyClientOnce(server.url, keys);
-  const script = async (name: string, asking: readonly string[]) => {
-    const file = join(bench.folder, `${size}-${name}.keys`);
-    await Bun.write(file, asking.join("\n"));
-    return petsByManyKeys(file, PETS);
-  };
-  const stops = [server.stop];
-  const admitted: Entry[] = [];
-  const some = await script("some", keys.slice(0, SOME));
-  if (size === 1) {
-    const command = [process.execPath, "--no-install", "bench/unlimited.ts"];
-    const env = { DATABASE_URL: bench.freshStore("unlimited").path, PORT: "0" };
-    const unlimited = await bench.servers.start({ command, env });
-    admitted.push({ who: UNLIMITED, url: unlimited.url, script: await script("own", [store.key]) });
-    stops.push(unlimited.stop);
-  }
-  const { url } = server;
-  admitted.push({ who: admittedOf(size, Math.min(size, SOME)), url, script: some });
-  if (size > SOME) admitted.push({ who: admittedOf(size, size), url, script: await script("all", keys) });
+  const some = keys.slice(0, SOME);
+  const admitted = [some, ...(size > SOME ? [keys] : [])].map(async (each) => ({
+    who: admittedOf(size, each.length),
+    server,
+    script: await asking(bench, `${size}-${each.length}`, each),
+  }));
   const refused: Entry = {
     who: `${counted(size)} known, 429`,
-    url,
-    script: await script("spent", [store.spentKey]),
+    server,
+    script: await asking(bench, `${size}-spent`, [store.spentKey]),
     expects: "refusals",
   };
-  const stop = async () => {
-    for (const each of stops) await each();
-  };
-  return { admitted, refused, stop };
+  return [...(await Promise.all(admitted)), refused];
+}
+
+async function asking(bench: Bench, name: string, keys: readonly string[]): Promise<string> {
+  const file = join(bench.folder, `${name}.keys`);
+  await Bun.write(file, keys.join("\n"));
+  return petsByManyKeys(file, PETS);
 }
 
 /** Makes every client known to the server. */

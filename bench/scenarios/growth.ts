@@ -51,16 +51,16 @@ export const growthScenarios: readonly Scenario[] = [
     about: "growth of ours: 1 to 1,000 connections",
     async run(bench) {
       const store = bench.freshStore("connections");
-      const { url, stop } = await startContender(bench.servers, petstore, store.path);
+      const server = await startContender(bench.servers, petstore, store.path);
       const script = petsById(store.key, PETS);
       const entries = CONNECTIONS.map((connections) => ({
         who: counted(connections),
-        url,
+        server,
         script,
         connections,
       }));
       const figures = await interleaved(bench.folder, bench.options.pace, entries);
-      await stop();
+      await server.stop();
       return [table("connections", "GET by id over this many connections", figures)];
     },
   },
@@ -79,16 +79,14 @@ async function grown(
   of: (size: number) => { filling: Filling; script: (key: string) => string },
 ): Promise<Table[]> {
   const entries: Entry[] = [];
-  const stops: (() => Promise<void>)[] = [];
   for (const size of sizes) {
     const { filling, script } = of(size);
     const store = bench.storeOf(filling);
-    const { url, stop } = await startContender(bench.servers, petstore, store.path);
-    entries.push({ who: counted(size), url, script: script(store.key) });
-    stops.push(stop);
+    const server = await startContender(bench.servers, petstore, store.path);
+    entries.push({ who: counted(size), server, script: script(store.key) });
   }
   const figures = await interleaved(bench.folder, bench.options.pace, entries);
-  for (const stop of stops) await stop();
+  for (const { server } of entries) await server.stop();
   return [table(name, title, figures)];
 }
 

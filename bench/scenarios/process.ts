@@ -45,11 +45,11 @@ async function parts(bench: Bench): Promise<Table> {
   const seen = new Map<string, number[]>();
   for (let n = 0; n < bench.options.pace.rounds * STARTS_A_ROUND; n++) {
     const steps = `${bench.folder}/steps.json`;
-    const began = Date.now();
+    const began = performance.timeOrigin + performance.now();
     const env = { ...script.env, STEPS: steps };
     const { url, stop } = await startContender(bench.servers, { ...script, env }, store.path);
     await firstAnswer(url, store.key);
-    const ended = Date.now();
+    const ended = performance.timeOrigin + performance.now();
     await stop();
     let last = began;
     const all: [string, number][] = [
@@ -79,12 +79,12 @@ async function memory(bench: Bench): Promise<Table[]> {
     const store = bench.freshStore(`${contender.name}-memory`);
     const server = await startContender(bench.servers, contender, store.path);
     await firstAnswer(server.url, store.key);
-    idle.push(figureOf(contender.name, [server.memory().now]));
+    idle.push(figureOf(contender.name, [server.memory()]));
     const script = mixed(store.key, PETS);
     const during: number[] = [];
     for (let round = 0; round < rounds; round++) {
       await load({ folder: bench.folder, url: server.url, script, connections, seconds });
-      during.push(server.memory().now);
+      during.push(server.memory());
     }
     loaded.push(figureOf(contender.name, during));
     await server.stop();

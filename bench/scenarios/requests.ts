@@ -1,4 +1,4 @@
-import type { Bench, Scenario } from "../bench.ts";
+import type { Bench, InLine, Scenario } from "../bench.ts";
 import { bareBun, bareNginx, constantOf } from "../contenders.ts";
 import { OURS, type Table } from "../figures.ts";
 import { type Filled, PETS } from "../fill.ts";
@@ -16,12 +16,17 @@ export const NGINX = "nginx, constant";
 interface Question {
   readonly name: string;
   readonly title: string;
-  readonly note?: string;
   readonly expects?: Entry["expects"];
   /** Which answer of ours the floors repeat; without one there are no floors. */
   readonly floor?: (store: Filled) => { readonly path: string; readonly key: string };
+  /** What else ours is asked in the same rounds, because an aim compares the two. */
+  readonly beside?: { readonly who: string; script(store: Filled): string };
   script(store: Filled, folder: string): Promise<string> | string;
 }
+
+export const OUR_GET = `${OURS}, GET by id`;
+export const OUR_FIRST_PAGE = `${OURS}, page 1`;
+const ourGet = { who: OUR_GET, script: ({ key }: Filled) => petsById(key, PETS) };
 
 const aPet = (key: string) => ({ path: "/store/pets/1", key });
 
@@ -40,6 +45,7 @@ const questions: readonly Question[] = [
   {
     name: "list-far",
     title: "GET /pets, about page 10,000",
+    beside: { who: OUR_FIRST_PAGE, script: ({ key }) => addresses(key, ["/pets"]) },
     script: ({ key }) =>
       addresses(
         key,
@@ -69,6 +75,7 @@ const questions: readonly Question[] = [
     name: "429",
     title: "429: the key's minute is spent",
     expects: "refusals",
+    beside: ourGet,
     floor: ({ spentKey }) => aPet(spentKey),
     script: ({ spentKey }) => petsById(spentKey, PETS),
   },
@@ -76,6 +83,7 @@ const questions: readonly Question[] = [
     name: "401",
     title: "401: well-formed keys that nobody has",
     expects: "refusals",
+    beside: ourGet,
     floor: () => aPet(unknownKeys(1)[0] as string),
     async script(_store, folder) {
       const file = `${folder}/unknown.keys`;
@@ -94,26 +102,28 @@ export const requestScenarios: readonly Scenario[] = questions.map((question) =>
 }));
 
 async function asked(bench: Bench, question: Question): Promise<Table> {
-  const { name, title, note, expects = "successes" } = question;
+  const { name, title, expects = "successes" } = question;
   const line = await bench.lineUp();
   const entries: Entry[] = [];
   for (const { contender, server, store } of line) {
     const script = await question.script(store, bench.folder);
-    entries.push({ who: contender.name, url: server.url, script, expects });
+    entries.push({ who: contender.name, server, script, expects });
   }
-  const floors = await startFloors(bench, question);
-  for (const { who, url } of floors)
-    entries.push({ who, url, script: (entries[0] as Entry).script, expects });
+  const ours = line.find(({ contender }) => contender.name === OURS) as InLine;
+  const { beside } = question;
+  if (beside) entries.push({ who: beside.who, server: ours.server, script: beside.script(ours.store) });
+  const floors = await startFloors(bench, question, ours);
+  for (const { who, server } of floors)
+    entries.push({ who, server, script: (entries[0] as Entry).script, expects });
   const figures = await interleaved(bench.folder, bench.options.pace, entries);
-  for (const { stop } of floors) await stop();
-  return { name, title, unit: "requests/s", wantsMore: true, against: OURS, figures, note };
+  for (const { server } of floors) await server.stop();
+  return { name, title, unit: "requests/s", wantsMore: true, against: OURS, figures };
 }
 
-async function startFloors(bench: Bench, { floor }: Question) {
-  const ours = (await bench.lineUp()).find(({ contender }) => contender.name === OURS);
-  if (!floor || !ours) return [];
-  const { path, key } = floor(ours.store);
-  const ask = () => fetch(ours.server.url + path, { headers: { "x-api-key": key } });
+async function startFloors(bench: Bench, { floor }: Question, { server, store }: InLine) {
+  if (!floor) return [];
+  const { path, key } = floor(store);
+  const ask = () => fetch(server.url + path, { headers: { "x-api-key": key } });
   // The second answer: a key with one request a minute has spent it with the first.
   await (await ask()).arrayBuffer();
   const constant = await constantOf(await ask());
@@ -122,7 +132,7 @@ async function startFloors(bench: Bench, { floor }: Question) {
     bareNginx(bench.servers, bench.folder, constant),
   ]);
   return [
-    { who: FLOOR, url: bun.url, stop: bun.stop },
-    { who: NGINX, url: nginx.url, stop: nginx.stop },
+    { who: FLOOR, server: bun },
+    { who: NGINX, server: nginx },
   ];
 }
