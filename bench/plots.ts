@@ -39,8 +39,6 @@ const plots: readonly Plot[] = [
   { name: "memory", title: "Resident memory in MiB, less is better", tables: ["memory-idle", "memory"] },
 ];
 
-export const plotNames = plots.map(({ name }) => name);
-
 /** Every picture of which there is a table, by its name. */
 export function drawn(tables: readonly Table[]): { name: string; svg: string }[] {
   return plots.flatMap(({ name, title, tables: names }) => {
@@ -79,7 +77,7 @@ function panel({ title, figures }: Table, left: number, top: number, width: numb
     const [from, to] = [fixed(start + low * scale), fixed(start + high * scale)];
     return `<text x="${start - 8}" y="${middleY + 4}" text-anchor="end" fill="${ink.text}">${escaped(brief(who))}</text>
 <rect x="${start}" y="${y}" width="${fixed(middle * scale)}" height="${BAR}" rx="2" fill="${colourOf(who)}"/>
-<path d="M${from} ${middleY}H${to}M${from} ${middleY - 3}v6M${to} ${middleY - 3}v6" stroke="${ink.whisker}"/>
+${from === to ? "" : `<path d="M${from} ${middleY}H${to}M${from} ${middleY - 3}v6M${to} ${middleY - 3}v6" stroke="${ink.whisker}"/>`}
 <text x="${fixed(start + high * scale + 8)}" y="${middleY + 4}" fill="${ink.quiet}">${shown(middle)}</text>`;
   });
   return `<text x="${left}" y="${top}" font-weight="600" fill="${ink.quiet}">${escaped(title)}</text>\n${bars.join("\n")}`;

@@ -1,7 +1,6 @@
 import type { Judged } from "./aims.ts";
 import { type Figure, find, shown, type Table } from "./figures.ts";
 import type { Options } from "./options.ts";
-import { plotNames } from "./plots.ts";
 
 /** A table for the terminal. */
 export function printed(table: Table): string {
@@ -28,6 +27,7 @@ export function report(
   tables: readonly Table[],
   aims: readonly Judged[],
   about: readonly (readonly [string, string])[],
+  plots: readonly string[],
   { pace, isQuick }: Options,
 ): string {
   const { rounds, seconds, connections } = pace;
@@ -45,7 +45,7 @@ export function report(
       aims.map(({ aim, measured, holds }) => [aim, measured, verdict(holds)]),
     ),
     "## Pictures",
-    plotNames.map((name) => `![${name}](plots/${name}.svg)`).join("\n\n"),
+    plots.map((name) => `![${name}](plots/${name}.svg)`).join("\n\n"),
     "## Tables",
     "What is promised is the same for all: key, limits of minute and day with their headers, validation, and for an order one transaction (stock, order, movement, event, idempotency key) that is synced to the disk before the answer. Ours also writes a log line for each request and sends the headers of its contract; the peers do not. [docs/decisions/bench.md](../docs/decisions/bench.md) says how it is done.",
     ...tables.map(section),

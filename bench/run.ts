@@ -61,7 +61,9 @@ async function run(options: Options): Promise<void> {
   const aims = judged(tables);
   console.log(`${printedAims(aims)}\n`);
   if (options.out === undefined) return;
-  await Bun.write(join(options.out, "RESULTS.md"), report(tables, aims, about, options));
-  for (const { name, svg } of drawn(tables)) await Bun.write(join(options.out, `plots/${name}.svg`), svg);
+  const plots = drawn(tables);
+  const names = plots.map(({ name }) => name);
+  await Bun.write(join(options.out, "RESULTS.md"), report(tables, aims, about, names, options));
+  for (const { name, svg } of plots) await Bun.write(join(options.out, `plots/${name}.svg`), svg);
   console.log(`Written to ${join(options.out, "RESULTS.md")}`);
 }
