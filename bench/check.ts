@@ -162,6 +162,16 @@ function stored(path: string, petId: number) {
   }
 }
 
+/** After the load: our doctor, which knows every rule of the tables, finds nothing wrong in anybody's. */
+export async function checkStore({ name }: Contender, { path }: Filled): Promise<void> {
+  const doctor = Bun.spawn([join(import.meta.dir, "../petstore"), "doctor", "--database-url", path], {
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const findings = await new Response(doctor.stdout).text();
+  if ((await doctor.exited) !== 0) throw new Error(`${name} left its store in disorder:\n${findings}`);
+}
+
 /** The same promise of durability: one order after another, each waits for a sync of its own. */
 export async function checkSyncs(contender: Contender, store: Filled, folder: string): Promise<void> {
   await using own = servers();

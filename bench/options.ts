@@ -59,7 +59,7 @@ npm run bench -- [options]
   --rounds <n>        interleaved rounds (${ROUNDS})
   --seconds <n>       seconds of load in a round (3)
   --connections <n>   connections of the load (64)
-  --out <folder>      where RESULTS.md and plots/ are written (bench/ for a whole run, nowhere else otherwise)
+  --out <folder>      where RESULTS.md and plots/ are written (bench/ for a whole run, nowhere otherwise)
   --help              this
 
 Scenarios:

@@ -1,4 +1,5 @@
 import type { Bench, InLine, Scenario } from "../bench.ts";
+import { checkStore } from "../check.ts";
 import { bareBun, bareNginx, constantOf } from "../contenders.ts";
 import { OURS, type Table } from "../figures.ts";
 import { type Filled, PETS } from "../fill.ts";
@@ -17,6 +18,7 @@ interface Question {
   readonly name: string;
   readonly title: string;
   readonly expects?: Entry["expects"];
+  readonly isWrite?: boolean;
   /** Which answer of ours the floors repeat; without one there are no floors. */
   readonly floor?: (store: Filled) => { readonly path: string; readonly key: string };
   /** What else ours is asked in the same rounds, because an aim compares the two. */
@@ -64,11 +66,13 @@ const questions: readonly Question[] = [
   {
     name: "post",
     title: "POST /store/orders, on disk before the answer",
+    isWrite: true,
     script: ({ key }) => orders(key, PETS),
   },
   {
     name: "mixed",
     title: "nine GETs by id for one POST of an order",
+    isWrite: true,
     script: ({ key }) => mixed(key, PETS),
   },
   {
@@ -117,6 +121,7 @@ async function asked(bench: Bench, question: Question): Promise<Table> {
     entries.push({ who, server, script: (entries[0] as Entry).script, expects });
   const figures = await interleaved(bench.folder, bench.options.pace, entries);
   for (const { server } of floors) await server.stop();
+  if (question.isWrite) for (const { contender, store } of line) await checkStore(contender, store);
   return { name, title, unit: "requests/s", wantsMore: true, against: OURS, figures };
 }
 
