@@ -64,11 +64,11 @@ async function started({ command, env, url }: Start, onStop: () => void): Promis
     memory: () => residentMebibytes(child.pid),
     cpuMicroseconds: () => cpuMicroseconds(child.pid),
     async stop() {
-      onStop();
       child.kill("SIGTERM");
       const timer = setTimeout(() => child.kill("SIGKILL"), START_MS);
       await child.exited;
       clearTimeout(timer);
+      onStop();
     },
   };
 }
