@@ -7,4 +7,4 @@ const server = Bun.serve({
   development: false,
   fetch: () => new Response(body, init),
 });
-console.log(`http://127.0.0.1:${server.port}`);
+console.error(`http://127.0.0.1:${server.port}`);

@@ -1,61 +1,69 @@
-// Requests per second beside the floor, in one run: npm run bench [-- --rounds 5 --seconds 3]
-import { cpus } from "node:os";
+// Petstore beside what a user would pick instead: npm run bench -- --help
 import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { compared } from "./compare.ts";
-import { filledStore, PETS } from "./seed.ts";
-import { aBench } from "./servers.ts";
+import { judged } from "./aims.ts";
+import { aBench, type Scenario } from "./bench.ts";
+import type { Table } from "./figures.ts";
+import { install } from "./install.ts";
+import { surroundings } from "./machine.ts";
+import { help, type Options, readOptions } from "./options.ts";
+import { drawn } from "./plots.ts";
+import { printed, printedAims, report } from "./report.ts";
+import { clientScenarios } from "./scenarios/clients.ts";
+import { diskScenarios } from "./scenarios/disk.ts";
+import { growthScenarios } from "./scenarios/growth.ts";
+import { processScenarios } from "./scenarios/process.ts";
+import { requestScenarios } from "./scenarios/requests.ts";
+import { sizeScenarios } from "./scenarios/sizes.ts";
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: "string", default: "5" },
-    seconds: { type: "string", default: "3" },
-    connections: { type: "string", default: "64" },
-  },
-});
-const pace = {
-  rounds: Number(values.rounds),
-  seconds: Number(values.seconds),
-  connections: Number(values.connections),
-};
+const scenarios: readonly Scenario[] = [
+  ...requestScenarios,
+  ...processScenarios,
+  ...sizeScenarios,
+  ...growthScenarios,
+  ...clientScenarios,
+  ...diskScenarios,
+];
 
-using bench = aBench();
-const path = join(bench.folder, "petstore.db");
-const key = await filledStore(path);
-const { url: ours } = await bench.start(["./petstore", "serve", "--port", "0"], { DATABASE_URL: path });
-console.log(
-  `\n${cpus()[0]?.model}, Bun ${Bun.version}, ${JSON.stringify(pace)}, server and load on a core each\n`,
-);
-for (const scenario of [
-  { method: "GET", path: "/store/pets/1", script: randomGet(key) },
-  { method: "POST", path: "/store/orders", script: randomPost(key) },
-]) {
-  const floor = await floorLike(scenario.path, scenario.method);
-  const { script } = scenario;
-  await compared(pace, [
-    { name: "floor (bare Bun.serve)", url: floor, script },
-    { name: `${scenario.method} ${scenario.path}`, url: ours, script },
-  ]);
+try {
+  const options = readOptions(
+    process.argv.slice(2),
+    scenarios.map(({ name }) => name),
+  );
+  if (options) await run(options);
+  else console.log(help(scenarios));
+  process.exit(0);
+} catch (error) {
+  console.error(`bench: ${(error as Error).message}`);
+  process.exit(1);
 }
 
-/** The floor with one real answer of ours as its constant. */
-async function floorLike(address: string, method: string): Promise<string> {
-  const body = method === "POST" ? '{"petId":1,"quantity":1}' : undefined;
-  const sent = { "x-api-key": key, "content-type": "application/json" };
-  const response = await fetch(ours + address, { method, ...(body && { body }), headers: sent });
-  const own = [...response.headers].filter(([name]) => name !== "date" && name !== "content-length");
-  const constant = [String(response.status), await response.text(), JSON.stringify(Object.fromEntries(own))];
-  return (await bench.start([process.execPath, "bench/floor.ts", ...constant], {})).url;
-}
+async function run(options: Options): Promise<void> {
+  await install();
+  const about = await surroundings();
+  for (const [name, value] of about) console.log(`${name.padEnd(10)}${value}`);
+  const { rounds, seconds, connections } = options.pace;
+  console.log(`${"pace".padEnd(10)}${rounds} rounds of ${seconds} s, ${connections} connections\n`);
 
-function randomGet(apiKey: string): string {
-  return `
-local headers = { ["X-API-Key"] = "${apiKey}" }
-request = function() return wrk.format("GET", "/store/pets/" .. math.random(${PETS}), headers) end`;
-}
-
-function randomPost(apiKey: string): string {
-  return `
-local headers = { ["X-API-Key"] = "${apiKey}", ["Content-Type"] = "application/json" }
-request = function() return wrk.format("POST", "/store/orders", headers, '{"petId":' .. math.random(${PETS}) .. ',"quantity":1}') end`;
+  const tables: Table[] = [];
+  await using bench = aBench(options);
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, async () => {
+      await bench[Symbol.asyncDispose]();
+      process.exit(1);
+    });
+  for (const scenario of scenarios) {
+    if (options.only && !options.only.includes(scenario.name)) continue;
+    for (const table of await scenario.run(bench)) {
+      tables.push(table);
+      console.log(`${printed(table)}\n`);
+    }
+  }
+  const aims = judged(tables);
+  console.log(`${printedAims(aims)}\n`);
+  if (options.out === undefined) return;
+  const plots = drawn(tables);
+  const names = plots.map(({ name }) => name);
+  await Bun.write(join(options.out, "RESULTS.md"), report(tables, aims, about, names, options));
+  for (const { name, svg } of plots) await Bun.write(join(options.out, `plots/${name}.svg`), svg);
+  console.log(`Written to ${join(options.out, "RESULTS.md")}`);
 }

@@ -1,50 +1,122 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
-import { FIRST_CORE } from "./load.ts";
+import { SERVER_CORE } from "./wrk.ts";
 
-/** A folder and the servers of one bench, all gone afterwards. */
-export interface Bench extends Disposable {
-  readonly folder: string;
-  /** Starts a server on the first core; gives its address and its process. */
-  start(
-    command: readonly string[],
-    env: Record<string, string>,
-  ): Promise<{ url: string; pid: number; stop(): Promise<void> }>;
+const START_MS = 30_000;
+const root = join(import.meta.dir, "..");
+
+export interface Server {
+  readonly url: string;
+  readonly pid: number;
+  /** Resident memory in MiB. */
+  memory(): number;
+  /** Time of the processor so far, in all its threads. */
+  cpuMicroseconds(): number;
+  stop(): Promise<void>;
 }
 
-export function aBench(): Bench {
-  const folder = mkdtempSync(join(tmpdir(), "petstore-bench-"));
-  const processes: Bun.Subprocess[] = [];
+export interface Start {
+  readonly command: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Where it will listen, for a server that does not say so on its standard error. */
+  readonly url?: string;
+}
+
+/** Starts servers on the first core, and ends all of them. */
+export interface Servers extends AsyncDisposable {
+  start(start: Start): Promise<Server>;
+}
+
+export function servers(): Servers {
+  const running = new Set<Server>();
   return {
-    folder,
-    async start(command, env) {
-      const files = ["out", "err"].map((end) => join(folder, `${processes.length}.${end}`));
-      const pinned = ["taskset", "-c", FIRST_CORE, ...command];
-      const [out, err] = files as [string, string];
-      const child = Bun.spawn(pinned, {
-        env: { ...process.env, ...env },
-        stdout: Bun.file(out),
-        stderr: Bun.file(err),
-      });
-      processes.push(child);
-      for (let wait = 0; wait < 400; wait++) {
-        for (const file of files) {
-          const url = /(http:\/\/127[\d.:]+)/.exec(await Bun.file(file).text())?.[1];
-          if (url) return { url, pid: child.pid, stop: () => stopped(child) };
-        }
-        await Bun.sleep(50);
-      }
-      throw new Error(`${command.join(" ")} did not start: ${await Bun.file(files[1] as string).text()}`);
+    async start(start) {
+      const server = await started(start, () => running.delete(server));
+      running.add(server);
+      return server;
     },
-    [Symbol.dispose]() {
-      for (const each of processes) each.kill("SIGKILL");
-      rmSync(folder, { recursive: true, force: true });
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...running].map((server) => server.stop()));
     },
   };
 }
 
-async function stopped(child: Bun.Subprocess): Promise<void> {
-  child.kill("SIGTERM");
-  await child.exited;
+async function started({ command, env, url }: Start, onStop: () => void): Promise<Server> {
+  const child = Bun.spawn(["taskset", "-c", SERVER_CORE, ...command], {
+    cwd: root,
+    env: { ...process.env, NODE_ENV: "production", ...env },
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const said = { text: "" };
+  const told = follow(child.stderr, said);
+  const at = url ? answering(url) : told;
+  const failed = Promise.race([child.exited, Bun.sleep(START_MS)]).then(() => undefined);
+  const address = await Promise.race([at, failed]);
+  if (!address) {
+    child.kill("SIGKILL");
+    throw new Error(`${command.join(" ")} did not start: ${said.text.slice(0, 2000)}`);
+  }
+  return {
+    url: address,
+    pid: child.pid,
+    memory: () => residentMebibytes(child.pid),
+    cpuMicroseconds: () => cpuMicroseconds(child.pid),
+    async stop() {
+      child.kill("SIGTERM");
+      const timer = setTimeout(() => child.kill("SIGKILL"), START_MS);
+      await child.exited;
+      clearTimeout(timer);
+      onStop();
+    },
+  };
+}
+
+/** Reads on to the end, so that the server never waits for us; gives the first address in it. */
+function follow(stream: ReadableStream<Uint8Array>, said: { text: string }): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const read = async () => {
+    for await (const chunk of stream) {
+      if (said.text.length > 100_000) continue;
+      said.text += new TextDecoder().decode(chunk);
+      const url = /http:\/\/127\.0\.0\.1:\d+/.exec(said.text)?.[0];
+      if (url) resolve(url);
+    }
+  };
+  read();
+  return promise;
+}
+
+async function answering(url: string): Promise<string> {
+  for (;;) {
+    try {
+      await (await fetch(url)).arrayBuffer();
+      return url;
+    } catch {
+      await Bun.sleep(20);
+    }
+  }
+}
+
+function residentMebibytes(pid: number): number {
+  const kib = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return Number(kib) / 1024;
+}
+
+/** The kernel counts in hundredths of a second. */
+const TICK_MICROSECONDS = 10_000;
+
+function cpuMicroseconds(pid: number): number {
+  const afterName = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1] ?? "";
+  const [user, system] = afterName.split(" ").slice(11, 13).map(Number) as [number, number];
+  return (user + system) * TICK_MICROSECONDS;
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }

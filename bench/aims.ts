@@ -1,0 +1,122 @@
+import { peers } from "./contenders.ts";
+import { find, OURS, shown, type Table } from "./figures.ts";
+import { admittedOf } from "./scenarios/clients.ts";
+import { ALONE, BESIDE } from "./scenarios/disk.ts";
+import { counted } from "./scenarios/growth.ts";
+import { FLOOR, OUR_FIRST_PAGE, OUR_GET, requestNames } from "./scenarios/requests.ts";
+
+/** What was aimed for beside what was measured; `holds` is unknown where it was not. */
+export interface Judged {
+  readonly aim: string;
+  readonly measured: string;
+  readonly holds: boolean | undefined;
+}
+
+interface Aim {
+  readonly aim: string;
+  judge(tables: readonly Table[]): Omit<Judged, "aim"> | undefined;
+}
+
+const MILLION = 1_000_000;
+
+/** Every aim, in the order of the report. */
+const aims: readonly Aim[] = [
+  atLeast(0.6, "GET by id at least 0.60 of a bare Bun.serve", ["get", OURS], ["get", FLOOR]),
+  atLeast(2.5, "GET by id at least 2.5 times Fastify", ["get", OURS], ["get", "fastify"]),
+  atLeast(4, "GET by id at least 4 times Express", ["get", OURS], ["get", "express"]),
+  atLeast(1, "GET by id ahead of Elysia", ["get", OURS], ["get", "elysia"]),
+  atLeast(1, "GET by id ahead of Hono", ["get", OURS], ["get", "hono"]),
+  {
+    aim: "POST of an order at least 3 times the best Node peer",
+    judge: (tables) => ratio(tables, ["post", OURS], ["post", bestNode(tables)], (value) => value >= 3),
+  },
+  {
+    aim: "POST of an order: p99 below that of the best Node peer",
+    judge(tables) {
+      const ours = find(tables, "post", OURS)?.p99Milliseconds;
+      const theirs = find(tables, "post", bestNode(tables))?.p99Milliseconds;
+      if (ours === undefined || theirs === undefined) return undefined;
+      return { measured: `${shown(ours)} ms against ${shown(theirs)} ms`, holds: ours < theirs };
+    },
+  },
+  atLeast(0.75, "429 at least 0.75 of a bare Bun.serve", ["429", OURS], ["429", FLOOR]),
+  atLeast(0.75, "401 at least 0.75 of a bare Bun.serve", ["401", OURS], ["401", FLOOR]),
+  atLeast(1, "429 never slower than our GET by id", ["429", OURS], ["429", OUR_GET]),
+  atLeast(1, "401 never slower than our GET by id", ["401", OURS], ["401", OUR_GET]),
+  atMost(1.3, "page 10,000 within 1.3 times page 1", ["list-far", OUR_FIRST_PAGE], ["list-far", OURS]),
+  atMost(
+    1.3,
+    "GET by id at 10 M pets within 1.3 times 1 k",
+    ["pets", counted(1000)],
+    ["pets", counted(10 * MILLION)],
+  ),
+  atMost(
+    1.15,
+    "1 M known clients, 1,000 asking, within 1.15 times one",
+    ["clients", admittedOf(1, 1)],
+    ["clients", admittedOf(MILLION, 1000)],
+  ),
+  atMost(
+    1.15,
+    "1 M known clients, all asking, within 1.15 times one",
+    ["clients", admittedOf(1, 1)],
+    ["clients", admittedOf(MILLION, MILLION)],
+  ),
+  atMost(0.6, "memory under load at most 0.6 of Fastify's", ["memory", OURS], ["memory", "fastify"]),
+  atMost(
+    2,
+    "5 ms syncs: p99 of GET beside orders within 2 times without",
+    ["slow-disk", BESIDE],
+    ["slow-disk", ALONE],
+  ),
+  {
+    aim: "no scenario in which a peer with the same promises is faster",
+    judge: fasterPeers,
+  },
+];
+
+export function judged(tables: readonly Table[]): Judged[] {
+  return aims.map(({ aim, judge }) => ({
+    aim,
+    ...(judge(tables) ?? { measured: "not measured", holds: undefined }),
+  }));
+}
+
+type Place = readonly [table: string, who: string];
+
+function atLeast(least: number, aim: string, of: Place, to: Place): Aim {
+  return { aim, judge: (tables) => ratio(tables, of, to, (value) => value >= least) };
+}
+
+function atMost(most: number, aim: string, of: Place, to: Place): Aim {
+  return { aim, judge: (tables) => ratio(tables, of, to, (value) => value <= most) };
+}
+
+function ratio(tables: readonly Table[], of: Place, to: Place, holds: (value: number) => boolean) {
+  const [above, below] = [find(tables, ...of), find(tables, ...to)];
+  if (!above || !below) return undefined;
+  const value = above.middle / below.middle;
+  return {
+    measured: `${value.toFixed(2)} (${shown(above.middle)} / ${shown(below.middle)})`,
+    holds: holds(value),
+  };
+}
+
+function bestNode(tables: readonly Table[]): string {
+  const onNode = peers.filter(({ runtime }) => runtime === "node").map(({ name }) => name);
+  const rate = (name: string) => find(tables, "post", name)?.middle ?? 0;
+  return onNode.toSorted((a, b) => rate(b) - rate(a))[0] as string;
+}
+
+function fasterPeers(tables: readonly Table[]) {
+  const seen = tables.filter(({ name }) => requestNames.includes(name));
+  if (seen.length === 0) return undefined;
+  const faster = seen.flatMap((table) => {
+    const ours = find([table], table.name, OURS)?.middle ?? 0;
+    return peers
+      .map(({ name }) => ({ name, theirs: find([table], table.name, name)?.middle ?? 0 }))
+      .filter(({ theirs }) => theirs > ours)
+      .map(({ name, theirs }) => `${name} in ${table.name} (${(theirs / ours).toFixed(2)})`);
+  });
+  return { measured: faster.length === 0 ? "none" : faster.join(", "), holds: faster.length === 0 };
+}

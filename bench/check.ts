@@ -1,0 +1,191 @@
+// Before anything is timed: every server gives the right answers, and keeps what it answered.
+import { Database } from "bun:sqlite";
+import { deepStrictEqual, ok, strictEqual } from "node:assert";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { holdAgainstContract } from "../test/harness.ts";
+import { type Contender, petstore, startContender } from "./contenders.ts";
+import { CATEGORIES, type Filled, UNITS } from "./fill.ts";
+import { pageAfter, unknownKeys } from "./known.ts";
+import { type Server, servers } from "./servers.ts";
+
+const ORDERS_FOR_SYNCS = 20;
+
+interface Reply {
+  readonly status: number;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a check reads the fields that it expects
+  readonly body: any;
+  readonly headers: Headers;
+}
+
+type Ask = (
+  path: string,
+  options?: { key?: string; post?: unknown; idempotencyKey?: string },
+) => Promise<Reply>;
+
+/** Everything that the scenarios ask for, asked once, and what must be refused. */
+export async function check({ name }: Contender, { url }: Server, store: Filled): Promise<void> {
+  const ask = asking(url, store.key, name === petstore.name);
+  try {
+    await checkPet(ask);
+    await checkPages(ask);
+    await checkOrders(ask, store.path);
+    await checkRefusals(ask, store);
+  } catch (error) {
+    throw new Error(`${name} gives a wrong answer: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function asking(url: string, ownKey: string, isOurs: boolean): Ask {
+  return async (path, { key = ownKey, post, idempotencyKey } = {}) => {
+    const method = post === undefined ? "GET" : "POST";
+    const response = await fetch(url + path, {
+      method,
+      ...(post !== undefined && { body: JSON.stringify(post) }),
+      headers: {
+        ...(key && { "x-api-key": key }),
+        ...(post !== undefined && { "content-type": "application/json" }),
+        ...(idempotencyKey && { "idempotency-key": idempotencyKey }),
+      },
+    });
+    const text = await response.text();
+    const reply = { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
+    if (isOurs) holdAgainstContract(method, path, reply);
+    return reply;
+  };
+}
+
+async function checkPet(ask: Ask): Promise<void> {
+  for (const id of [1, 10, 249_999]) {
+    const { status, body, headers } = await ask(`/store/pets/${id}`);
+    strictEqual(status, 200);
+    const categoryId = 1 + (id % CATEGORIES);
+    const category = {
+      id: categoryId,
+      name: `Category ${categoryId}`,
+      description: `Animals of kind ${categoryId}`,
+    };
+    const stock = id % 10 === 0 ? { status: "sold", quantity: 0 } : { status: "available", quantity: UNITS };
+    deepStrictEqual(body, { id, name: `Pet ${id}`, categoryId, category, ...stock });
+    for (const header of ["limit", "remaining", "reset"]) ok(headers.get(`x-ratelimit-${header}`), header);
+  }
+  strictEqual((await ask("/store/pets/999999999")).status, 404);
+  ok([400, 422].includes((await ask("/store/pets/rex")).status));
+}
+
+async function checkPages(ask: Ask): Promise<void> {
+  const ids = ({ body }: Reply) => body.map(({ id }: { id: number }) => id);
+  const from = (first: number) => Array.from({ length: 20 }, (_, n) => first + n);
+  const first = await ask("/pets");
+  deepStrictEqual(ids(first), from(1));
+  deepStrictEqual(first.body[0], { id: 1, name: "Pet 1", categoryId: 2, status: "available" });
+  deepStrictEqual(ids(await ask(nextOf(first))), from(21));
+  deepStrictEqual(ids(await ask(pageAfter(199_980))), from(199_981));
+
+  const named = await ask("/pets?status=available&name=pet%2012");
+  const all = [...named.body, ...(await ask(nextOf(named))).body] as { name: string; status: string }[];
+  strictEqual(all.length, 40);
+  ok(all.every(({ name, status }) => name.startsWith("Pet 12") && status === "available"));
+  deepStrictEqual(
+    all.map(({ name }) => name),
+    all.map(({ name }) => name).toSorted(),
+  );
+}
+
+function nextOf({ headers }: Reply): string {
+  const next = /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
+  ok(next, "no next page in Link");
+  return next;
+}
+
+async function checkOrders(ask: Ask, path: string): Promise<void> {
+  const before = stored(path, 7);
+  const order = { petId: 7, quantity: 3 };
+  const made = await ask("/store/orders", { post: order, idempotencyKey: "check" });
+  strictEqual(made.status, 201);
+  deepStrictEqual(made.body, { ...order, id: made.body.id, complete: false });
+  strictEqual(made.headers.get("location"), `/store/orders/${made.body.id}`);
+  const after = stored(path, 7);
+  strictEqual(after.quantity, before.quantity - 3);
+  for (const table of ["orders", "movements", "kept_answers"] as const)
+    strictEqual(after[table], before[table] + 1);
+  ok(after.events > before.events, "no event was stored");
+
+  const again = await ask("/store/orders", { post: order, idempotencyKey: "check" });
+  deepStrictEqual([again.status, again.body], [201, made.body]);
+  for (const refused of [
+    { post: { petId: 7, quantity: 4 }, idempotencyKey: "check" },
+    { post: { petId: 7, quantity: UNITS + 1 } },
+    { post: { petId: 10, quantity: 1 } },
+    { post: { petId: 999_999_999, quantity: 1 } },
+    { post: { petId: "rex", quantity: 1 } },
+    { post: { petId: 7, quantity: 0 } },
+    { post: { petId: 7, colour: "brown" } },
+  ]) {
+    const { status } = await ask("/store/orders", refused);
+    ok(status >= 400 && status < 500, `${JSON.stringify(refused)} was answered ${status}`);
+  }
+  deepStrictEqual(stored(path, 7), after);
+
+  strictEqual((await ask("/store/orders", { post: { petId: 17, quantity: UNITS } })).status, 201);
+  const { status, quantity } = (await ask("/store/pets/17")).body;
+  deepStrictEqual([status, quantity], ["pending", 0]);
+}
+
+async function checkRefusals(ask: Ask, { spentKey }: Filled): Promise<void> {
+  for (const key of ["", "ps_live_mistyped", ...unknownKeys(3)]) {
+    const { status, body } = await ask("/store/pets/1", { key });
+    deepStrictEqual([status, body.status], [401, 401]);
+    strictEqual((await ask("/store/orders", { key, post: { petId: 7 } })).status, 401);
+  }
+  strictEqual((await ask("/store/pets/1", { key: spentKey })).status, 200);
+  const { status, headers } = await ask("/store/pets/1", { key: spentKey });
+  strictEqual(status, 429);
+  ok(Number(headers.get("retry-after")) > 0, "no Retry-After");
+}
+
+/** What is in the database, seen from beside the server. */
+function stored(path: string, petId: number) {
+  const db = new Database(path, { readonly: true });
+  try {
+    const count = (text: string) => (db.query(text).values()[0] as number[])[0] as number;
+    return {
+      quantity: count(`select quantity from pets where id = ${petId}`),
+      orders: count("select count(*) from orders"),
+      movements: count("select count(*) from movements"),
+      kept_answers: count("select count(*) from kept_answers"),
+      events: count("select count(*) from events"),
+    };
+  } finally {
+    db.close();
+  }
+}
+
+/** After the load: our doctor, which knows every rule of the tables, finds nothing wrong in anybody's. */
+export async function checkStore({ name }: Contender, { path }: Filled): Promise<void> {
+  const doctor = Bun.spawn([join(import.meta.dir, "../petstore"), "doctor", "--database-url", path], {
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const findings = await new Response(doctor.stdout).text();
+  if ((await doctor.exited) !== 0) throw new Error(`${name} left its store in disorder:\n${findings}`);
+}
+
+/** The same promise of durability: one order after another, each waits for a sync of its own. */
+export async function checkSyncs(contender: Contender, store: Filled, folder: string): Promise<void> {
+  await using own = servers();
+  const trace = join(folder, `${contender.name}.syncs`);
+  const watched = ["strace", "-D", "-f", "--seccomp-bpf", "-qq", "-e", "trace=fsync,fdatasync", "-o", trace];
+  const { url } = await startContender(own, contender, store.path, watched);
+  const syncs = () =>
+    readFileSync(trace, "utf8")
+      .split("\n")
+      .filter((line) => /sync\(.*= 0$|sync resumed/.test(line)).length;
+  const ask = asking(url, store.key, false);
+  const before = syncs();
+  for (let n = 0; n < ORDERS_FOR_SYNCS; n++) await ask("/store/orders", { post: { petId: 7, quantity: 1 } });
+  const done = syncs() - before;
+  if (done < ORDERS_FOR_SYNCS)
+    throw new Error(`${contender.name} answered ${ORDERS_FOR_SYNCS} orders with ${done} syncs of the disk.`);
+}

@@ -1,0 +1,117 @@
+import { join } from "node:path";
+import { OURS } from "./figures.ts";
+import { PLENTY } from "./fill.ts";
+import { freePort, type Server, type Servers } from "./servers.ts";
+
+export interface Contender {
+  readonly name: string;
+  readonly command: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** What a user would install for it. */
+  readonly packages: readonly string[];
+  readonly runtime: "bun" | "node";
+}
+
+const node = join(import.meta.dir, "node_modules/.bin/node");
+const bun = [process.execPath, "--no-install"];
+const generous = { ANONYMOUS_PER_MINUTE: String(PLENTY), ANONYMOUS_PER_DAY: String(PLENTY) };
+/** A spent key is refused for as long as the bench asks: no ban comes between. */
+const lenient = { BAN_STRIKES: "10000", BAN_GRACE_SECONDS: "3600" };
+
+export const petstore: Contender = {
+  name: OURS,
+  command: ["./petstore", "serve", "--port", "0"],
+  env: { ...generous, ...lenient },
+  packages: ["commander", "zod"],
+  runtime: "bun",
+};
+
+export const peers: readonly Contender[] = [
+  {
+    name: "elysia",
+    command: [...bun, "bench/peers/elysia.js"],
+    packages: ["elysia"],
+    runtime: "bun",
+  },
+  {
+    name: "hono",
+    command: [...bun, "bench/peers/hono.js"],
+    packages: ["hono", "@hono/zod-openapi", "zod"],
+    runtime: "bun",
+  },
+  {
+    name: "fastify",
+    command: [node, "bench/peers/fastify.js"],
+    packages: ["fastify", "@fastify/rate-limit"],
+    runtime: "node",
+  },
+  {
+    name: "express",
+    command: [node, "bench/peers/express.js"],
+    packages: ["express", "express-rate-limit", "zod"],
+    runtime: "node",
+  },
+];
+
+export const contenders: readonly Contender[] = [petstore, ...peers];
+
+export function startContender(
+  servers: Servers,
+  { command, env }: Contender,
+  path: string,
+  under: readonly string[] = [],
+): Promise<Server> {
+  return servers.start({ command: [...under, ...command], env: { ...env, DATABASE_URL: path } });
+}
+
+/** An answer of ours that a floor repeats for ever. */
+export interface Constant {
+  readonly status: number;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export async function constantOf(response: Response): Promise<Constant> {
+  const own = [...response.headers].filter(([name]) => !["date", "content-length"].includes(name));
+  return { status: response.status, body: await response.text(), headers: Object.fromEntries(own) };
+}
+
+/** A bare Bun.serve that answers everything with the constant. */
+export function bareBun(servers: Servers, { status, body, headers }: Constant): Promise<Server> {
+  const constant = [String(status), body, JSON.stringify(headers)];
+  return servers.start({ command: [...bun, "bench/floor.ts", ...constant] });
+}
+
+/** nginx, one process, returning the constant. */
+export async function bareNginx(servers: Servers, folder: string, constant: Constant): Promise<Server> {
+  const port = await freePort();
+  const file = join(folder, `nginx-${port}.conf`);
+  await Bun.write(file, nginxConfiguration(folder, port, constant));
+  return servers.start({
+    command: ["nginx", "-p", folder, "-e", "stderr", "-c", file],
+    url: `http://127.0.0.1:${port}`,
+  });
+}
+
+function nginxConfiguration(folder: string, port: number, { status, body, headers }: Constant): string {
+  const { "content-type": type = "application/json", ...rest } = headers;
+  const added = Object.entries(rest).map(([name, value]) => `add_header ${name} ${quoted(value)} always;`);
+  return `
+daemon off; master_process off; pid ${folder}/nginx-${port}.pid; error_log stderr crit;
+events { worker_connections 4096; }
+http {
+  access_log off; keepalive_requests 1000000000; default_type ${type}; server_tokens off;
+  client_body_temp_path ${folder}/nginx-body; proxy_temp_path ${folder}/nginx-proxy;
+  fastcgi_temp_path ${folder}/nginx-fastcgi; uwsgi_temp_path ${folder}/nginx-uwsgi; scgi_temp_path ${folder}/nginx-scgi;
+  server {
+    listen 127.0.0.1:${port};
+    ${added.join("\n    ")}
+    location / { return ${status} ${quoted(body)}; }
+  }
+}
+`;
+}
+
+function quoted(text: string): string {
+  return `'${text.replace(/[\\']/g, "\\$&").replaceAll("$", "")}'`;
+}

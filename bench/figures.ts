@@ -1,0 +1,45 @@
+/** One measured thing: the middle of its rounds, and how far they lie apart. */
+export interface Figure {
+  readonly who: string;
+  readonly middle: number;
+  readonly low: number;
+  readonly high: number;
+  /** Where requests were timed one by one. */
+  readonly p99Milliseconds?: number | undefined;
+  /** Time of the processor that the server took for one; steadier than a rate where others use the machine too. */
+  readonly cpuMicroseconds?: number | undefined;
+}
+
+/** Figures that belong side by side; only they may be compared. */
+export interface Table {
+  readonly name: string;
+  readonly title: string;
+  readonly unit: string;
+  /** Whether more is better; time and size want to be little. */
+  readonly wantsMore: boolean;
+  /** Whose figure the others are shown in relation to. */
+  readonly against: string;
+  readonly figures: readonly Figure[];
+  readonly note?: string | undefined;
+}
+
+export const OURS = "petstore";
+
+/** The middle of some numbers; of an even count the upper one of the two. */
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number;
+}
+
+export function figureOf(who: string, values: readonly number[]): Figure {
+  return { who, middle: median(values), low: Math.min(...values), high: Math.max(...values) };
+}
+
+export function find(tables: readonly Table[], name: string, who: string): Figure | undefined {
+  return tables.find((table) => table.name === name)?.figures.find((figure) => figure.who === who);
+}
+
+/** A number as people read it: three digits that count, thousands apart. */
+export function shown(value: number): string {
+  const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
+  return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}

@@ -1,0 +1,37 @@
+import { cpus, release, totalmem, type } from "node:os";
+import { join } from "node:path";
+
+const root = join(import.meta.dir, "..");
+
+/** What the figures depend on, as lines of name and value. */
+export async function surroundings(): Promise<[string, string][]> {
+  const model = cpus()[0]?.model ?? "unknown";
+  const { dependencies, optionalDependencies } = await Bun.file(join(import.meta.dir, "package.json")).json();
+  const versions = Object.entries<string>({ ...dependencies })
+    .map(([name, version]) => `${name} ${version}`)
+    .join(", ");
+  const node = Object.values<string>(optionalDependencies)[0];
+  return [
+    ["machine", `${cpus().length} cores, ${model}, ${Math.round(totalmem() / 1024 ** 3)} GiB`],
+    ["system", `${type()} ${release()}`],
+    ["runtimes", `Bun ${Bun.version}, Node ${node}`],
+    ["peers", versions],
+    ["tools", [said("wrk", "-v"), said("nginx", "-v")].join(", ")],
+    ["commit", commit()],
+  ];
+}
+
+/** The commit, and whether the files are as it has them; the report itself is no part of what is measured. */
+function commit(): string {
+  const git = (...args: string[]) =>
+    Bun.spawnSync(["git", ...args], { cwd: root })
+      .stdout.toString()
+      .trim();
+  const isChanged = git("status", "--porcelain", "--", ".", ":!bench/RESULTS.md", ":!bench/plots") !== "";
+  return `${git("rev-parse", "--short", "HEAD")}${isChanged ? ", with changes" : ""}`;
+}
+
+function said(program: string, flag: string): string {
+  const { stdout, stderr } = Bun.spawnSync([program, flag]);
+  return /(wrk \w+\/|nginx\/)[\d.]+/.exec(`${stdout}${stderr}`)?.[0] ?? program;
+}

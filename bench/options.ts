@@ -1,0 +1,79 @@
+import { parseArgs } from "node:util";
+import type { Pace } from "./rounds.ts";
+
+export interface Options {
+  readonly pace: Pace;
+  readonly isQuick: boolean;
+  readonly only: readonly string[] | undefined;
+  /** Where the report and the plots are written, if anywhere. */
+  readonly out: string | undefined;
+}
+
+const ROUNDS = 5;
+const QUICK_ROUNDS = 1;
+
+/** What was asked for; `null` for help. A wrong option is told and ends the program. */
+export function readOptions(args: readonly string[], names: readonly string[]): Options | null {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      quick: { type: "boolean", default: false },
+      only: { type: "string" },
+      rounds: { type: "string" },
+      seconds: { type: "string" },
+      connections: { type: "string", default: "64" },
+      out: { type: "string" },
+      help: { type: "boolean", short: "h", default: false },
+    },
+  });
+  if (values.help) return null;
+  const { quick: isQuick } = values;
+  const only = values.only?.split(",").map((name) => name.trim());
+  const unknown = only?.filter((name) => !names.includes(name)) ?? [];
+  if (unknown.length > 0)
+    throw new Error(`There is no scenario ${unknown.join(", ")}. There are ${names.join(", ")}.`);
+  const pace: Pace = {
+    rounds: positive("rounds", values.rounds ?? String(isQuick ? QUICK_ROUNDS : ROUNDS)),
+    seconds: positive("seconds", values.seconds ?? (isQuick ? "1" : "3")),
+    warmUpSeconds: isQuick ? 1 : 3,
+    connections: positive("connections", values.connections),
+  };
+  // A part, or a hurry, does not replace the figures of a whole run.
+  return { pace, isQuick, only, out: values.out ?? (isQuick || only ? undefined : import.meta.dir) };
+}
+
+function positive(name: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1)
+    throw new Error(`--${name} must be a whole number above 0, got "${text}".`);
+  return value;
+}
+
+export function help(scenarios: readonly { name: string; about: string }[]): string {
+  return `Petstore beside what a user would pick instead, measured on this machine.
+
+npm run bench -- [options]
+
+  --quick             one short round and small growth: shows that everything works, measures nothing
+  --only <names>      these scenarios, separated by commas
+  --rounds <n>        interleaved rounds (${ROUNDS})
+  --seconds <n>       seconds of load in a round (3)
+  --connections <n>   connections of the load (64)
+  --out <folder>      where RESULTS.md and plots/ are written (bench/ for a whole run, nowhere otherwise)
+  --help              this
+
+Scenarios:
+
+${scenarios.map(({ name, about }) => `  ${name.padEnd(14)}${about}`).join("\n")}
+
+Examples:
+
+  npm run bench                                     everything, about an hour; writes bench/RESULTS.md
+  npm run bench -- --quick                          everything once, briefly
+  npm run bench -- --only get,post                  two scenarios
+  npm run bench -- --only clients --rounds 9        one, with more rounds
+  TMPDIR=/mnt/large npm run bench -- --only pets    ten million rows need about 10 GiB there
+
+Needs Linux with taskset; wrk, nginx and strace are installed by apt as root, or asked for.
+`;
+}

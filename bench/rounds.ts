@@ -1,0 +1,64 @@
+import { type Figure, figureOf, median } from "./figures.ts";
+import type { Server } from "./servers.ts";
+import { type Load, load, type Measured } from "./wrk.ts";
+
+export interface Pace {
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly warmUpSeconds: number;
+  readonly connections: number;
+}
+
+export interface Entry extends Pick<Load, "script"> {
+  readonly who: string;
+  readonly server: Server;
+  readonly connections?: number;
+  /** What the load is meant to get; a run in which it gets something else proves nothing. */
+  readonly expects?: "successes" | "refusals";
+}
+
+interface Run extends Measured {
+  readonly cpuMicroseconds: number;
+}
+
+/** A spent key is served once when its minute is over. */
+const STRAYS = 0.001;
+
+/** Interleaved rounds, so that what else the machine does hits all alike. */
+export async function interleaved(
+  folder: string,
+  { rounds, seconds, warmUpSeconds, connections }: Pace,
+  entries: readonly Entry[],
+): Promise<Figure[]> {
+  const runs = new Map<Entry, Run[]>(entries.map((entry) => [entry, []]));
+  const run = async (entry: Entry, time: number): Promise<Run> => {
+    const before = entry.server.cpuMicroseconds();
+    const measured = await load({ folder, url: entry.server.url, connections, ...entry, seconds: time });
+    return { ...measured, cpuMicroseconds: (entry.server.cpuMicroseconds() - before) / measured.answers };
+  };
+  for (const entry of entries) await run(entry, warmUpSeconds);
+  for (let round = 0; round < rounds; round++) {
+    for (const entry of entries) {
+      const measured = await run(entry, seconds);
+      requireExpected(entry, measured);
+      runs.get(entry)?.push(measured);
+    }
+  }
+  return Array.from(runs, ([{ who }, measured]) => ({
+    ...figureOf(
+      who,
+      measured.map((each) => each.requestsPerSecond),
+    ),
+    p99Milliseconds: median(measured.map((each) => each.p99Milliseconds)),
+    cpuMicroseconds: median(measured.map((each) => each.cpuMicroseconds)),
+  }));
+}
+
+function requireExpected({ who, expects = "successes" }: Entry, measured: Measured): void {
+  const { answers, refusals, faults } = measured;
+  const strays = expects === "successes" ? refusals : answers - refusals;
+  if (answers === 0 || strays + faults > answers * STRAYS)
+    throw new Error(
+      `${who} gave ${answers} answers, ${refusals} refusals, ${faults} faults; ${expects} were expected.`,
+    );
+}

@@ -1,0 +1,145 @@
+import { join } from "node:path";
+import { memoryLimits } from "../../src/limits/memory.ts";
+import type { Bench, Scenario } from "../bench.ts";
+import { petstore, startContender } from "../contenders.ts";
+import { type Figure, figureOf, type Table } from "../figures.ts";
+import { moreClients, PETS, PLENTY } from "../fill.ts";
+import { petsByManyKeys } from "../requests.ts";
+import { type Entry, interleaved } from "../rounds.ts";
+import { counted } from "./growth.ts";
+
+const sizes = { whole: [1, 1000, 1_000_000], quick: [1, 1000, 10_000] };
+/** How many of the known clients ask; the harder case, in which all of them do, is measured too. */
+const SOME = 1000;
+const CALLS = 2_000_000;
+const ASKING_AT_ONCE = 64;
+/** Below this many clients the noise of a process's memory is larger than theirs. */
+const CLIENTS_TO_WEIGH = 10_000;
+
+export const UNLIMITED = "without a limiter";
+export const admittedOf = (known: number, asking: number) =>
+  `${counted(known)} known, ${asking === known ? "all" : counted(asking)} ask`;
+
+export const clientScenarios: readonly Scenario[] = [
+  {
+    name: "clients",
+    about: "what limits cost with 1, 1 k and 1 M known clients, beside the same server without a limiter",
+    async run(bench) {
+      const known = sizes[bench.options.isQuick ? "quick" : "whole"];
+      const entries = [await unlimited(bench)];
+      for (const size of known) entries.push(...(await entriesWith(bench, size)));
+      const figures = await interleaved(bench.folder, bench.options.pace, entries);
+      for (const server of new Set(entries.map((entry) => entry.server))) await server.stop();
+      const title = "GET by id with this many known clients, admitted and refused";
+      return [
+        { name: "clients", title, unit: "requests/s", wantsMore: true, against: UNLIMITED, figures },
+        ...limiterAlone(known, bench.options.pace.rounds),
+      ];
+    },
+  },
+];
+
+/** The same server without a limiter, asked by one client. */
+async function unlimited(bench: Bench): Promise<Entry> {
+  const { path, key } = bench.freshStore("unlimited");
+  const command = [process.execPath, "--no-install", "bench/unlimited.ts"];
+  const server = await bench.servers.start({ command, env: { DATABASE_URL: path, PORT: "0" } });
+  return { who: UNLIMITED, server, script: await asking(bench, "unlimited", [key]) };
+}
+
+/** A server that knows this many clients: some of them ask, all of them ask, and one is refused. */
+async function entriesWith(bench: Bench, size: number): Promise<Entry[]> {
+  const store = bench.freshStore(`clients-${size}`);
+  const keys = moreClients(store.path, size);
+  const server = await startContender(bench.servers, petstore, store.path);
+  await everyClientOnce(server.url, keys);
+  const some = keys.slice(0, SOME);
+  const admitted = [some, ...(size > SOME ? [keys] : [])].map(async (each) => ({
+    who: admittedOf(size, each.length),
+    server,
+    script: await asking(bench, `${size}-${each.length}`, each),
+  }));
+  const refused: Entry = {
+    who: `${counted(size)} known, 429`,
+    server,
+    script: await asking(bench, `${size}-spent`, [store.spentKey]),
+    expects: "refusals",
+  };
+  return [...(await Promise.all(admitted)), refused];
+}
+
+async function asking(bench: Bench, name: string, keys: readonly string[]): Promise<string> {
+  const file = join(bench.folder, `${name}.keys`);
+  await Bun.write(file, keys.join("\n"));
+  return petsByManyKeys(file, PETS);
+}
+
+/** Makes every client known to the server. */
+async function everyClientOnce(url: string, keys: readonly string[]): Promise<void> {
+  let next = 0;
+  const ask = async () => {
+    while (next < keys.length) {
+      const key = keys[next++] as string;
+      await (await fetch(`${url}/account`, { headers: { "x-api-key": key } })).arrayBuffer();
+    }
+  };
+  await Promise.all(Array.from({ length: ASKING_AT_ONCE }, ask));
+}
+
+/** The limiter by itself, in this process: time for a request, and memory for a client. */
+function limiterAlone(known: readonly number[], rounds: number): Table[] {
+  const times: Figure[] = [];
+  const weights: Figure[] = [];
+  for (const size of known) {
+    const { admit, bytes } = limiterWith(size);
+    times.push(
+      figureOf(
+        counted(size),
+        Array.from({ length: rounds }, () => nanosecondsOf(admit, size)),
+      ),
+    );
+    if (size >= CLIENTS_TO_WEIGH) weights.push(figureOf(counted(size), [bytes]));
+  }
+  const against = counted(known[0] as number);
+  const heaviest = weights.at(-1)?.who ?? "";
+  return [
+    {
+      name: "limiter",
+      title: "The limiter alone, with this many clients",
+      unit: "ns",
+      wantsMore: false,
+      against,
+      figures: times,
+    },
+    {
+      name: "limiter-memory",
+      title: "Memory of the limiter for a client",
+      unit: "bytes",
+      wantsMore: false,
+      against: heaviest,
+      figures: weights,
+    },
+  ];
+}
+
+function limiterWith(size: number) {
+  const quota = { perMinute: PLENTY, perDay: PLENTY };
+  const bans = { strikes: 20, strikeWindowSeconds: 300, graceSeconds: 2, minutes: [5] };
+  Bun.gc(true);
+  const before = process.memoryUsage.rss();
+  const limits = memoryLimits({ bans, anonymous: quota, onBan: () => {}, tell: () => {} });
+  const now = Date.now();
+  const admit = (clientId: number) =>
+    limits.admit({ clientId, keyId: clientId, bannedUntil: null, ...quota }, now, false);
+  for (let clientId = 1; clientId <= size; clientId++) admit(clientId);
+  limits.takeChanged(size);
+  Bun.gc(true);
+  return { admit, bytes: (process.memoryUsage.rss() - before) / size };
+}
+
+function nanosecondsOf(admit: (clientId: number) => unknown, size: number): number {
+  const started = performance.now();
+  // A prime step, so that neighbours are never asked for one after another.
+  for (let n = 0; n < CALLS; n++) admit(1 + ((n * 7919) % size));
+  return ((performance.now() - started) / CALLS) * 1e6;
+}

@@ -1,0 +1,52 @@
+import type { Scenario } from "../bench.ts";
+import { petstore, startContender } from "../contenders.ts";
+import { type Figure, figureOf } from "../figures.ts";
+import { PETS } from "../fill.ts";
+import { orders, petsById } from "../requests.ts";
+import { load } from "../wrk.ts";
+
+const SYNC_MICROSECONDS = 5000;
+const READING = 16;
+const WRITING = 32;
+
+export const ALONE = "reads alone";
+export const BESIDE = "reads beside orders";
+
+/** Every sync takes as long as on a slow disk. */
+const slowly = [
+  ..."strace -D -f --seccomp-bpf -qq -o /dev/null -e trace=fsync,fdatasync -e".split(" "),
+  `inject=fsync,fdatasync:delay_exit=${SYNC_MICROSECONDS}`,
+];
+
+export const diskScenarios: readonly Scenario[] = [
+  {
+    name: "slow-disk",
+    about: "p99 of GET by id with and without orders beside it, every sync taking 5 ms",
+    async run(bench) {
+      const { folder, options } = bench;
+      const { rounds, seconds, warmUpSeconds } = options.pace;
+      const store = bench.freshStore("slow-disk");
+      const { url, stop } = await startContender(bench.servers, petstore, store.path, slowly);
+      const read = (time: number) =>
+        load({ folder, url, script: petsById(store.key, PETS), connections: READING, seconds: time });
+      const write = (time: number) =>
+        load({ folder, url, script: orders(store.key, PETS), connections: WRITING, seconds: time });
+      await Promise.all([read(warmUpSeconds), write(warmUpSeconds)]);
+
+      const alone: number[] = [];
+      const beside: number[] = [];
+      const written: number[] = [];
+      for (let round = 0; round < rounds; round++) {
+        alone.push((await read(seconds)).p99Milliseconds);
+        const [reads, writes] = await Promise.all([read(seconds), write(seconds)]);
+        beside.push(reads.p99Milliseconds);
+        written.push(writes.requestsPerSecond);
+      }
+      await stop();
+      const figures: Figure[] = [figureOf(ALONE, alone), figureOf(BESIDE, beside)];
+      const note = `${READING} connections read, ${WRITING} order; ${Math.round(figureOf("", written).middle)} orders/s meanwhile.`;
+      const title = "p99 of GET by id, every sync taking 5 ms";
+      return [{ name: "slow-disk", title, unit: "ms", wantsMore: false, against: ALONE, figures, note }];
+    },
+  },
+];

@@ -1,0 +1,47 @@
+import { join } from "node:path";
+
+export interface Load {
+  readonly folder: string;
+  readonly url: string;
+  /** Lua that says which requests are sent. */
+  readonly script: string;
+  readonly connections: number;
+  readonly seconds: number;
+}
+
+export interface Measured {
+  readonly requestsPerSecond: number;
+  readonly p99Milliseconds: number;
+  readonly answers: number;
+  /** Answers with a status of 400 or above. */
+  readonly refusals: number;
+  /** Connections that broke, and answers that did not come. */
+  readonly faults: number;
+}
+
+export const SERVER_CORE = "0";
+export const LOAD_CORE = String(navigator.hardwareConcurrency - 1);
+
+let runs = 0;
+
+/** One run of wrk, pinned to the last core; what it measures is pinned to the first. */
+export async function load({ folder, url, script, connections, seconds }: Load): Promise<Measured> {
+  const run = ++runs;
+  const file = join(folder, `${run}.lua`);
+  await Bun.write(file, `local run = "${run}"\nmath.randomseed(${run})\n${script}\n${report}`);
+  const wrk = ["wrk", "-t1", `-c${connections}`, `-d${seconds}s`, "--timeout", "10s", "-s", file, url];
+  const child = Bun.spawn(["taskset", "-c", LOAD_CORE, ...wrk], { stdout: "pipe", stderr: "inherit" });
+  const output = await new Response(child.stdout).text();
+  const line = output.split("\n").find((each) => each.startsWith("MEASURED "));
+  if (!line) throw new Error(`wrk said: ${output}`);
+  return JSON.parse(line.slice("MEASURED ".length)) as Measured;
+}
+
+const report = `
+done = function(summary, latency)
+  local errors = summary.errors
+  io.write(string.format(
+    'MEASURED {"requestsPerSecond":%.1f,"p99Milliseconds":%.3f,"answers":%d,"refusals":%d,"faults":%d}\\n',
+    summary.requests / (summary.duration / 1000000), latency:percentile(99) / 1000, summary.requests,
+    errors.status, errors.connect + errors.read + errors.write + errors.timeout))
+end`;
