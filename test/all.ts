@@ -8,7 +8,7 @@ const API_TESTS = [
   "test/{api,access,contract}/*.test.ts",
   "test/limits/{anonymous,bans,bursts,lifting,memory,quotas,restart,usage}.test.ts",
   "test/http/rehearsal.test.ts",
-  "test/durable/{idempotency,interleavings,model,oversell}.test.ts",
+  "test/durable/{idempotency,interleavings,model}.test.ts",
   "test/fuzz.test.ts",
 ];
 
