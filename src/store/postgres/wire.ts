@@ -82,6 +82,17 @@ export async function openWire(settings: WireSettings, onLost: (wire: Wire) => v
     waiting.clear();
     onLost(wire);
   };
+  // What is sent in one turn, such as the last changes and the commit, leaves in one piece.
+  let isGathering = false;
+  const gather = () => {
+    if (isGathering) return;
+    isGathering = true;
+    socket.cork();
+    process.nextTick(() => {
+      isGathering = false;
+      socket.uncork();
+    });
+  };
   const wire: Wire = {
     get isLost() {
       return isLost;
@@ -91,6 +102,7 @@ export async function openWire(settings: WireSettings, onLost: (wire: Wire) => v
         if (isLost) return reject(new Lost("it had ended before"));
         if (waiting.size === 0) heardAt = Date.now();
         waiting.add(reject);
+        gather();
         client.query({ text, values, name } as pg.QueryConfig, (error: Error | null, result) => {
           waiting.delete(reject);
           heardAt = Date.now();
