@@ -141,6 +141,8 @@ async function admitted(
   if (caller instanceof Failure) {
     const { state, refusing } = await house.limits.admitAddress(house.addressOf(request), now, isFree);
     exchange.state = state;
+    // Whose key it is could not be looked up: a client of ours is not told to wait for its address's windows.
+    if (caller.code === "unavailable") return null;
     return refusing === "minute" || refusing === "day"
       ? tooManyRequests(state, refusing, seconds, spentByAddress)
       : null;
