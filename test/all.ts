@@ -1,24 +1,32 @@
-// Everything that must hold, in one command: types, lint, tests. Stops at the first step that fails.
+// Everything that must hold, in one command: types, lint, tests, and the API's tests once more on PostgreSQL and Valkey.
+// Stops at the first step that fails.
+import { aPostgres, SHARED_POSTGRES } from "./servers/postgres.ts";
 import { valkeyProgram } from "./servers/valkey.ts";
 import { needed } from "./tools.ts";
 
-const bin = (name: string) => `node_modules/.bin/${name}`;
-/** What is told of limits over HTTP, once more with the counts in Valkey. */
-const onValkey = [
-  "test/limits/anonymous.test.ts",
-  "test/limits/bans.test.ts",
-  "test/limits/lifting.test.ts",
-  "test/limits/quotas.test.ts",
-  "test/access/keys.test.ts",
+/** What speaks to a server through its API, whatever the engine behind it. */
+const API_TESTS = [
+  "test/{api,access,contract}/*.test.ts",
+  "test/limits/{anonymous,bans,bursts,lifting,memory,quotas,restart,usage}.test.ts",
+  "test/http/rehearsal.test.ts",
+  "test/durable/{idempotency,interleavings,model}.test.ts",
+  "test/fuzz.test.ts",
 ];
-const steps: readonly [string, readonly string[]][] = [
+
+const bin = (name: string) => `node_modules/.bin/${name}`;
+const tests = [bin("bun"), "--no-install", "test", "--isolate", "--timeout=30000", "--max-concurrency=4"];
+const apiTests = API_TESTS.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync()]).map(
+  (path) => `./${path}`,
+);
+const steps: readonly [name: string, command: readonly string[], env?: Record<string, string>][] = [
   ["types", [bin("tsc"), "--noEmit"]],
   ["lint", [bin("biome"), "check", "--error-on-warnings", "."]],
+  ["tests", [...tests, "test/"]],
   [
-    "tests",
-    [bin("bun"), "--no-install", "test", "--isolate", "--timeout=30000", "--max-concurrency=4", "test/"],
+    "tests of the API on PostgreSQL and Valkey",
+    [bin("bun"), "--no-install", "test/on-valkey.ts", ...apiTests],
+    { TEST_ENGINE: "postgres" },
   ],
-  ["limits on Valkey", [bin("bun"), "--no-install", "test/on-valkey.ts", ...onValkey]],
 ];
 
 await needed("curl");
@@ -26,10 +34,18 @@ await needed("strace");
 await needed("chromium");
 await needed("sqlite3");
 await valkeyProgram();
-for (const [name, command] of steps) {
+await using postgres = await aPostgres();
+const shared = { ...process.env, [SHARED_POSTGRES]: postgres.address };
+for (const [name, command, env] of steps) {
   const started = performance.now();
-  const { exitCode } = Bun.spawnSync([...command], { stdio: ["ignore", "inherit", "inherit"] });
+  const { exitCode } = Bun.spawnSync([...command], {
+    stdio: ["ignore", "inherit", "inherit"],
+    env: { ...shared, ...env },
+  });
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   console.log(`\n${exitCode === 0 ? "ok" : "FAILED"}  ${name}  (${seconds} s)\n`);
-  if (exitCode !== 0) process.exit(exitCode ?? 1);
+  if (exitCode !== 0) {
+    process.exitCode = exitCode ?? 1;
+    break;
+  }
 }

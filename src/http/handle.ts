@@ -147,6 +147,8 @@ function admit(
       const { state, refusing, judgedAt = now } = admission;
       exchange.state = state;
       exchange.judgedAt = judgedAt;
+      // Whose key it is could not be looked up: a client of ours is not told to wait for its address's windows.
+      if (caller.code === "unavailable") return null;
       return refusing === "minute" || refusing === "day"
         ? tooManyRequests(state, refusing, Math.floor(judgedAt / 1000), spentByAddress)
         : null;

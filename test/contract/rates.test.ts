@@ -484,4 +484,8 @@ test("a request whose key cannot be looked up costs its network address, and say
   const book = new Payer(ANONYMOUS.perMinute, ANONYMOUS.perDay);
   book.pays(1, broken.clock.now);
   expect(Object.fromEntries(reply.headers)).toMatchObject(book.headers(broken.clock.now));
+  for (let time = 1; time < ANONYMOUS.perMinute; time++)
+    await fetch(`${broken.url}/pets`, { headers: { ...headers, "x-api-key": person.key } });
+  const one = await fetch(`${broken.url}/pets`, { headers: { ...headers, "x-api-key": person.key } });
+  expect(one.status).toBeGreaterThanOrEqual(500);
 });

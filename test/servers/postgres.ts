@@ -31,6 +31,8 @@ export interface ReachedPostgres {
 
 export interface PostgresServer extends ReachedPostgres, AsyncDisposable {
   readonly port: number;
+  /** Where it is, without a database. */
+  readonly address: string;
   /** `fast` ends all transactions and connections, `immediate` is a crash. */
   stop(mode?: StopMode): Promise<void>;
   /** At the same port, over the same data. */
@@ -54,16 +56,18 @@ export async function aPostgres(options: PostgresOptions = {}): Promise<Postgres
   if (!existsSync(`${PROGRAMS}/postgres`)) await needed(`${PROGRAMS}/postgres`, "postgresql-15");
   const folder = mkdtempSync(join(tmpdir(), "petstore-postgres-"));
   const data = join(folder, "data");
-  if (isRoot) chownSync(folder, idOf("-u"), idOf("-g"));
+  givenToServer(folder);
   await run("initdb", "-D", data, "-U", USER, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N");
   const port = aFreePort();
   const flags = Object.entries(settingsOf(folder, port, options)).map(
     ([name, value]) => `-c ${name}=${value}`,
   );
   const isRunning = () => existsSync(join(data, "postmaster.pid"));
+  const address = `postgres://${USER}@127.0.0.1:${port}`;
   const server: PostgresServer = {
-    ...reached(addressOf(port)),
+    ...reached(address),
     port,
+    address,
     start: () =>
       run("pg_ctl", "-D", data, "-w", "-s", "-l", join(folder, "log"), "-o", flags.join(" "), "start"),
     async stop(mode = "fast") {
@@ -92,12 +96,8 @@ export async function sharedPostgres(): Promise<ReachedPostgres> {
   const known = process.env[SHARED_POSTGRES];
   if (known) return reached(known);
   const server = await aPostgres();
-  process.env[SHARED_POSTGRES] = addressOf(server.port);
+  process.env[SHARED_POSTGRES] = server.address;
   return server;
-}
-
-function addressOf(port: number): string {
-  return `postgres://${USER}@127.0.0.1:${port}`;
 }
 
 function reached(address: string): ReachedPostgres {
@@ -179,6 +179,11 @@ async function run(program: string, ...words: string[]): Promise<void> {
   });
   const said = program === "pg_ctl" ? "" : await new Response(child.stderr).text();
   if ((await child.exited) !== 0) throw new Error(`${program} ${words.join(" ")} failed: ${said}`);
+}
+
+/** Makes a file or folder the server's own: it reads a key that is no one else's only. */
+export function givenToServer(path: string): void {
+  if (isRoot) chownSync(path, idOf("-u"), idOf("-g"));
 }
 
 function idOf(flag: "-u" | "-g"): number {

@@ -7,6 +7,7 @@ import { rulesOf } from "../../src/core/rules.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { openPostgresEngine } from "../../src/store/postgres/engine.ts";
 import { openPool } from "../../src/store/postgres/pool.ts";
+import { Lost, openWire } from "../../src/store/postgres/wire.ts";
 import { eventually } from "../cli/command.ts";
 import { aPostgres, type PostgresServer } from "../servers/postgres.ts";
 
@@ -143,4 +144,47 @@ test("a connection that was lost makes room for one that waits", async () => {
   expect((await next.send({ text: "select 1 as one" })).rows).toEqual([{ one: 1 }]);
   pool.giveBack(next);
   await pool.close();
+});
+
+test("a server that has no more connections to give serves all with those that it gave", async () => {
+  await using small = await aPostgres({
+    settings: { max_connections: 8, superuser_reserved_connections: 0 },
+  });
+  const address = await small.newStore();
+  const crowded = openPostgresEngine({ url: address, rules, connections: 40, perform, onFault: () => {} });
+  for (let round = 0; round < 5; round++) {
+    const asked = Array.from({ length: 100 }, () =>
+      outcome(() => Promise.resolve(crowded.reads.category(1))),
+    );
+    expect(new Set((await Promise.all(asked)).map(({ code }) => code))).toEqual(new Set(["done"]));
+  }
+  await crowded.close();
+});
+
+test("however many wait for a connection, the server is ready and sees that keys were revoked", async () => {
+  const busy = openPostgresEngine({ url, rules, connections: 1, perform, onFault: () => {} });
+  await busy.reads.category(1);
+  const holder = openPool({ url, connectMs: 2000, statementMs: 0, lockMs: 0, idleInTransactionMs: 0 }, 1);
+  const wire = await holder.lease(Date.now() + 5000);
+  await wire.send({ text: "begin" });
+  await wire.send({ text: "lock table categories in access exclusive mode" });
+  const waiting = Array.from({ length: 10 }, () => outcome(() => Promise.resolve(busy.reads.category(1))));
+  const since = performance.now();
+  expect(await busy.reads.accessRevision()).toBe(0);
+  expect(await busy.isReady()).toBe(true);
+  expect(performance.now() - since).toBeLessThan(AT_ONCE_MS);
+  await wire.send({ text: "rollback" });
+  await Promise.all(waiting);
+  await busy.close();
+  await holder.close();
+});
+
+test("what a connection cannot even send ends it, and everybody who waits is told", async () => {
+  const settings = { url, connectMs: 2000, statementMs: 0, lockMs: 0, idleInTransactionMs: 0 };
+  const wire = await openWire(settings, () => {});
+  const slow = wire.send({ text: "select pg_sleep(5)" });
+  const unsendable = wire.send({ text: "select $1", values: "no array" as never });
+  for (const waiting of [slow, unsendable])
+    expect(await waiting.catch((error: unknown) => error)).toBeInstanceOf(Lost);
+  expect(wire.isLost).toBe(true);
 });

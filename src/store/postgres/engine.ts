@@ -17,24 +17,24 @@ const CONNECT_MS = 2000;
 const LOCK_MS = 1500;
 const STATEMENT_MS = 1800;
 const IDLE_IN_TRANSACTION_MS = 5000;
-/** How long a server that is ready takes to say so. */
-const READY_MS = 1000;
+/** How long a server that is well takes at most to say so. */
+const WATCH_MS = 1000;
 
 const one = sql<{ one: number }>`select 1 as one`;
 
 /** PostgreSQL: reads and writes in this process, on a bounded number of connections. */
 export function openPostgresEngine({ url, rules, connections, perform, onFault }: EngineOptions): Engine {
-  const pool = openPool(
-    {
-      url,
-      connectMs: CONNECT_MS,
-      statementMs: STATEMENT_MS,
-      lockMs: LOCK_MS,
-      idleInTransactionMs: IDLE_IN_TRANSACTION_MS,
-    },
-    connections,
-  );
-  const ready = askingDb(pool, READY_MS);
+  const settings = {
+    url,
+    connectMs: CONNECT_MS,
+    statementMs: STATEMENT_MS,
+    lockMs: LOCK_MS,
+    idleInTransactionMs: IDLE_IN_TRANSACTION_MS,
+  };
+  const pool = openPool(settings, connections);
+  // One connection beside the others: that keys were revoked is seen, and that the server is ready, however many wait.
+  const watching = openPool(settings, 1);
+  const watch = askingDb(watching, WATCH_MS);
   let forgetting: Promise<void> | undefined;
   const underWay = new Set<Promise<unknown>>();
   const counted = <T>(work: Promise<T>): Promise<T> => {
@@ -57,7 +57,7 @@ export function openPostgresEngine({ url, rules, connections, perform, onFault }
     }
   };
   return {
-    reads: reads(askingDb(pool, READ_MS)),
+    reads: { ...reads(askingDb(pool, READ_MS)), accessRevision: reads(watch).accessRevision },
     perform: (command) =>
       counted(
         transact(pool, { deadline: Date.now() + WRITE_MS, locks: locksOf(command) }, (store) =>
@@ -69,14 +69,14 @@ export function openPostgresEngine({ url, rules, connections, perform, onFault }
     },
     async isReady() {
       try {
-        return pool.isReachable() && (await ready.get(one, {})) !== null;
+        return pool.isReachable() && (await watch.get(one, {})) !== null;
       } catch {
         return false;
       }
     },
     async close() {
       await Promise.allSettled([...underWay, forgetting]);
-      await pool.close();
+      await Promise.all([pool.close(), watching.close()]);
     },
   };
 }

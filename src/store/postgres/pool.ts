@@ -1,5 +1,6 @@
 import { Unavailable } from "../../core/failure.ts";
 import { tooManyWait } from "../trouble.ts";
+import { isFull } from "./trouble.ts";
 import { openWire, type Wire, type WireSettings } from "./wire.ts";
 
 /** What the pool may cost; each has its default. */
@@ -12,7 +13,7 @@ export interface PoolBounds {
   readonly probeMs: number;
 }
 
-export const POOL_BOUNDS: PoolBounds = { waitMs: 2000, queued: 10_000, probeMs: 250 };
+export const POOL_BOUNDS: PoolBounds = { waitMs: 3000, queued: 10_000, probeMs: 250 };
 
 export interface Pool {
   /** A connection for the caller alone until it is given back; refused when none is to be had by the deadline. */
@@ -51,18 +52,19 @@ export function openPool(settings: WireSettings, size: number, bounds: PoolBound
     const [first] = waiting;
     if (first && !isClosed) openOne().then(giveBack, () => {});
   };
+  const hasOthers = () => open.size + opening > 0;
   const openOne = async (): Promise<Wire> => {
     opening += 1;
     try {
-      const wire = await openWire(settings, onLost);
+      const wire = await openWire(settings, onLost).finally(() => {
+        opening -= 1;
+      });
       open.add(wire);
       if (isClosed) wire.discard("the pool is closed");
       return wire;
     } catch (error) {
-      giveUp(error);
-      throw new Unavailable(error);
-    } finally {
-      opening -= 1;
+      if (!isFull(error) || !hasOthers()) giveUp(error);
+      throw error;
     }
   };
   const giveBack = (wire: Wire) => {
@@ -90,7 +92,7 @@ export function openPool(settings: WireSettings, size: number, bounds: PoolBound
       const wire = await openWire(settings, onLost);
       unreachable = undefined;
       open.add(wire);
-      if (isClosed) wire.discard("the pool is closed");
+      if (isClosed || open.size > size) wire.discard("it is not needed");
       else giveBack(wire);
     } catch (error) {
       unreachable = error;
@@ -114,7 +116,16 @@ export function openPool(settings: WireSettings, size: number, bounds: PoolBound
       const wire = idle.pop();
       if (wire && which !== "fresh") return wire;
       wire?.discard("another has ended, so this one may have too");
-      if (open.size + opening < size) return openOne();
+      if (open.size + opening < size) {
+        try {
+          return await openOne();
+        } catch (error) {
+          // The server takes no more of us; what we have goes round.
+          if (!isFull(error) || !hasOthers()) throw new Unavailable(error);
+          const free = idle.pop();
+          if (free) return free;
+        }
+      }
       if (waiting.size >= bounds.queued) throw tooManyWait("requests");
       return wait(Math.min(bounds.waitMs, deadline - Date.now()));
     },

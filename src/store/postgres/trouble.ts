@@ -37,6 +37,11 @@ export function isConflict(error: unknown): boolean {
   return CONFLICTS.has(code) || (code === "23505" && constraint === KEPT_ANSWER);
 }
 
+/** Whether the server has as many connections as it takes. */
+export function isFull(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "53300";
+}
+
 /** Whether the connection ended, and with it what was under way. */
 export function isLoss(error: unknown): boolean {
   return error instanceof Lost || (error instanceof pg.DatabaseError && error.severity === "FATAL");

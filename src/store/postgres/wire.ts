@@ -69,7 +69,7 @@ export async function openWire(settings: WireSettings, onLost: (wire: Wire) => v
     lock_timeout: settings.lockMs,
     idle_in_transaction_session_timeout: settings.idleInTransactionMs,
     application_name: "petstore",
-  } as pg.ClientConfig);
+  });
   const waiting = new Set<(error: Error) => void>();
   let isLost = false;
   let heardAt = 0;
@@ -82,6 +82,17 @@ export async function openWire(settings: WireSettings, onLost: (wire: Wire) => v
     waiting.clear();
     onLost(wire);
   };
+  // What is sent in one turn, such as the last changes and the commit, leaves in one piece.
+  let isGathering = false;
+  const gather = () => {
+    if (isGathering) return;
+    isGathering = true;
+    socket.cork();
+    process.nextTick(() => {
+      isGathering = false;
+      socket.uncork();
+    });
+  };
   const wire: Wire = {
     get isLost() {
       return isLost;
@@ -91,12 +102,14 @@ export async function openWire(settings: WireSettings, onLost: (wire: Wire) => v
         if (isLost) return reject(new Lost("it had ended before"));
         if (waiting.size === 0) heardAt = Date.now();
         waiting.add(reject);
+        gather();
         client.query({ text, values, name } as pg.QueryConfig, (error: Error | null, result) => {
-          waiting.delete(reject);
           heardAt = Date.now();
-          if (!error) resolve(result);
-          else if (error instanceof pg.DatabaseError) reject(error);
-          else lose(error);
+          // What is no answer of the server's is the end of the connection, for all that wait.
+          if (error && !(error instanceof pg.DatabaseError)) return lose(error);
+          waiting.delete(reject);
+          if (error) reject(error);
+          else resolve(result);
         });
       }),
     silentMs: () => (waiting.size === 0 ? 0 : Date.now() - heardAt),
