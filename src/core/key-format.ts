@@ -46,7 +46,10 @@ function decoded(text: string): string {
 }
 
 function checksum(body: string): string {
-  return base62(BigInt(crc32(body)), CHECKSUM_CHARACTERS);
+  let digits = "";
+  for (let rest = crc32(body); digits.length < CHECKSUM_CHARACTERS; rest = Math.floor(rest / 62))
+    digits = DIGITS[rest % 62] + digits;
+  return digits;
 }
 
 function base62(value: bigint, length: number): string {

@@ -12,8 +12,12 @@ export interface Prepared {
   readonly successStatus: number;
   readonly input: InputReader;
   readonly operation: AnyOperation;
-  readonly successor: Endpoint | undefined;
+  /** Where a new record is found. */
+  readonly location: Filled | undefined;
+  readonly successor: (Endpoint & { readonly fill: Filled }) | undefined;
 }
+
+type Filled = (values: Readonly<Record<string, unknown>>) => string;
 
 /** A path with what its methods do. */
 export interface Path {
@@ -40,6 +44,7 @@ export function rankOf(role: Route["role"]): number {
 const order: readonly (Method | "HEAD")[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
 function prepared({ id, method, route }: Endpoint): Prepared {
+  const successor = everyEndpoint.find((endpoint) => endpoint.id === route.successor);
   return {
     id,
     route,
@@ -48,6 +53,15 @@ function prepared({ id, method, route }: Endpoint): Prepared {
     successStatus: successStatus(route),
     input: inputReader(route),
     operation: operation(id),
-    successor: everyEndpoint.find((endpoint) => endpoint.id === route.successor),
+    location: route.location === undefined ? undefined : filling(route.location),
+    successor: successor && { ...successor, fill: filling(successor.path) },
   };
+}
+
+/** A template that fills in each `{name}`. */
+function filling(template: string): Filled {
+  // Every other part is a name.
+  const parts = template.split(/\{(\w+)\}/);
+  return (values) =>
+    parts.map((part, at) => (at % 2 === 0 ? part : encodeURIComponent(String(values[part])))).join("");
 }

@@ -10,7 +10,7 @@ import { type Deprecation, deprecationHeaders, sunsetFailure } from "./deprecati
 import { type Path, type Prepared, rankOf } from "./endpoint.ts";
 import { requireJsonAccepted, requireVersion, safeRequestId } from "./headers.ts";
 import type { Log } from "./log.ts";
-import { filled, type PathRequest, read, type Store, write } from "./operate.ts";
+import { type PathRequest, read, type Store, write } from "./operate.ts";
 import { banned, quotaHeaders, rateHeaders, tooManyRequests } from "./rates.ts";
 import { rehearsalOf, rehearse } from "./rehearsal.ts";
 
@@ -208,7 +208,7 @@ function wrongMethod(path: Path, method: string): Answer {
 }
 
 function alwaysOf({ route, successor }: Prepared, deprecation: Deprecation, params: PathRequest["params"]) {
-  if (successor) return deprecationHeaders(deprecation, filled(successor.path, params ?? {}));
+  if (successor) return deprecationHeaders(deprecation, successor.fill(params ?? {}));
   return route.stability ? { "x-api-stability": route.stability } : undefined;
 }
 

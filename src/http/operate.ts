@@ -70,19 +70,14 @@ export async function write(store: Store, call: Call): Promise<Answer> {
   return success(call, performed);
 }
 
-/** A template with each `{name}` filled in. */
-export function filled(template: string, values: Readonly<Record<string, unknown>>): string {
-  return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])));
-}
-
 const nothing = new Uint8Array();
 
 function success({ pathname, search, endpoint }: Call, result: Performed): Answer {
-  const { route, successStatus } = endpoint;
+  const { route, successStatus, location } = endpoint;
   const headers: Record<string, string> = {};
   if (result.tag !== undefined) headers.etag = `"${result.tag}"`;
   if (result.isReplay) headers["idempotency-replayed"] = "true";
-  if (route.location) headers.location = filled(route.location, result.body as Record<string, unknown>);
+  if (location) headers.location = location(result.body as Record<string, unknown>);
   if (route.kind === "list") headers.link = pageLinks(pathname, search, result);
   return {
     status: successStatus,

@@ -49,6 +49,13 @@ export const takenUnits = fragment`
   returning ${columns}`;
 const moveUnits = sql<PetRecord>`${takenUnits}`;
 
+// The same while there is stock before and after, when the status stays: indexes with a status in them are then left alone.
+const moveSomeUnits = sql<PetRecord>`
+  update pets set quantity = quantity + :units, open_orders = open_orders + :openOrders, stock_version = stock_version + 1
+  where id = :id and quantity > 0 and quantity + :more > 0 and open_orders + :opened >= 0
+    and (status = 'available' or :takes = 0)
+  returning ${columns}`;
+
 const anyPet = sql<{ id: number }>`select id from pets limit 1`;
 const anyCategory = sql<{ id: number }>`select id from categories limit 1`;
 
@@ -113,8 +120,13 @@ async function moveStock(db: Db, move: StockMove, now: number): Promise<PetRecor
 }
 
 /** The conditional statement alone, for the order that brings its own movement. */
-export function takeUnits(db: Db, { petId, units, openOrders }: Omit<StockMove, "reason" | "orderId">) {
-  return db.get(moveUnits, { id: petId, units, openOrders, takes: units < 0 ? 1 : 0 });
+export async function takeUnits(
+  db: Db,
+  { petId, units, openOrders }: Omit<StockMove, "reason" | "orderId">,
+): Promise<PetRecord | null> {
+  const args = { id: petId, units, openOrders, takes: units < 0 ? 1 : 0 };
+  const some = { ...args, more: units, opened: openOrders };
+  return (await db.get(moveSomeUnits, some)) ?? (await db.get(moveUnits, args));
 }
 
 async function moved(

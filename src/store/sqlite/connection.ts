@@ -41,7 +41,14 @@ export function connect(path: string, mode: "write" | "read"): Connection {
     trusted_schema: 0,
     cache_size: -CACHE_KIB[mode],
     ...(mode === "write"
-      ? { journal_mode: "wal", synchronous: 2, wal_autocheckpoint: 0, journal_size_limit: LOG_FILE_BYTES }
+      ? {
+          journal_mode: "wal",
+          synchronous: 2,
+          wal_autocheckpoint: 0,
+          journal_size_limit: LOG_FILE_BYTES,
+          // What a savepoint may have to undo stays in memory, and is no file.
+          temp_store: 2,
+        }
       : { query_only: 1 }),
   };
   classifying(() => {
