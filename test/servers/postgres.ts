@@ -1,5 +1,13 @@
 // PostgreSQL for the tests: found or installed, with a cluster of its own in a temporary folder, and troubles at will.
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
@@ -13,6 +21,9 @@ const TEMPLATE = "petstore_template";
 const NO_SUCH_DATABASE = "3D000";
 /** Where a run finds the server that was started for all of it. */
 export const SHARED_POSTGRES = "TEST_POSTGRES_URL";
+
+/** Where the files of one process find theirs: nothing else is left of one file when the runner comes to the next. */
+const NOTE = join(tmpdir(), `petstore-postgres-of-${process.pid}`);
 
 /** What can be asked of a server wherever it runs. */
 export interface ReachedPostgres {
@@ -93,10 +104,10 @@ export async function aPostgres(options: PostgresOptions = {}): Promise<Postgres
 
 /** The server of a whole run: the one that its environment names, or one that ends with this process. */
 export async function sharedPostgres(): Promise<ReachedPostgres> {
-  const known = process.env[SHARED_POSTGRES];
+  const known = process.env[SHARED_POSTGRES] ?? (existsSync(NOTE) ? readFileSync(NOTE, "utf8") : undefined);
   if (known) return reached(known);
   const server = await aPostgres();
-  process.env[SHARED_POSTGRES] = server.address;
+  writeFileSync(NOTE, server.address);
   return server;
 }
 
@@ -158,8 +169,9 @@ function settingsOf(folder: string, port: number, { fsync = false, settings = {}
 
 /** However this process ends, the server ends within a second: a run that is killed leaves nothing behind. */
 function endWithThisProcess(folder: string, stop: readonly string[]): void {
-  const watch = `while kill -0 ${process.pid} 2>/dev/null && [ -d ${folder} ]; do sleep 0.5; done`;
-  const end = `[ -d ${folder} ] && cd / && ${stop.join(" ")}; rm -rf ${folder}`;
+  const isAlive = `kill -0 ${process.pid} 2>/dev/null`;
+  const watch = `while ${isAlive} && [ -d ${folder} ]; do sleep 0.5; done`;
+  const end = `[ -d ${folder} ] && cd / && ${stop.join(" ")}; rm -rf ${folder}; ${isAlive} || rm -f ${NOTE}`;
   // No child of ours: the runner ends those with each file of tests.
   Bun.spawnSync(["sh", "-c", `setsid sh -c '${watch}; ${end}' >/dev/null 2>&1 </dev/null &`]);
 }

@@ -170,6 +170,27 @@ test("two requests with one idempotency key at once are one change, and the seco
   expect(await named("once")).toBe(1);
 });
 
+test("a repetition of a write that is still running is told so, and the write is done once", async () => {
+  const release = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
+  const once = { ...command, idempotency: { key: "slow", fingerprint: "f" } };
+  const work: Work = async (store) => {
+    const added = await add(store, "slow");
+    started.resolve();
+    await release.promise;
+    return added;
+  };
+  const first = engine.perform({ ...once, input: work });
+  await started.promise;
+  const second = await engine.perform({ ...once, input: work }).catch((error: unknown) => error);
+  expect(second).toBeInstanceOf(Failure);
+  const { code, retryAfterSeconds } = second as Failure;
+  expect([code, retryAfterSeconds]).toEqual(["idempotency_in_progress", 1]);
+  release.resolve();
+  await first;
+  expect(await named("slow")).toBe(1);
+});
+
 test("a write that waits for a row that another holds is refused in time, and nothing of it is kept", async () => {
   const petId = await aPet();
   const release = Promise.withResolvers<void>();

@@ -1,8 +1,9 @@
 import { Unavailable } from "../../core/failure.ts";
 import type { Arguments, Db, Statement } from "../statement.ts";
 import { UNKNOWN_OUTCOME } from "../trouble.ts";
+import type { Lock } from "./locks.ts";
 import type { Pool } from "./pool.ts";
-import { classified, isDeadEnd, isLoss } from "./trouble.ts";
+import { classified, isDeadEnd, isLockTimeout, isLoss } from "./trouble.ts";
 import type { Answered, Sent, Wire } from "./wire.ts";
 
 /** A connection that has not answered for so long says that the server stands still. */
@@ -60,8 +61,10 @@ export interface TransactionOptions {
   /** Milliseconds since 1970: what is not committed by then is given up. */
   readonly deadline: number;
   /** Locks that are taken with the begin: what follows sees what was done by those who had them. */
-  readonly locks?: readonly Sent[];
+  readonly locks?: readonly Lock[];
   readonly isolation?: "read committed" | "repeatable read, read only";
+  /** Settings of the server for this transaction alone. */
+  readonly settings?: string | undefined;
   /** On a new connection, because others may have ended unnoticed. */
   readonly connection?: "fresh" | undefined;
 }
@@ -73,7 +76,7 @@ export interface TransactionOptions {
  */
 export async function inTransaction<T>(
   pool: Pool,
-  { deadline, locks = [], isolation = "read committed", connection }: TransactionOptions,
+  { deadline, locks = [], isolation = "read committed", settings = "", connection }: TransactionOptions,
   work: (db: Db) => Promise<T>,
 ): Promise<T> {
   const wire = await pool.lease(deadline, connection);
@@ -81,10 +84,10 @@ export async function inTransaction<T>(
   let isCommitting = false;
   let failure: { readonly error: unknown } | undefined;
   const unanswered: Promise<unknown>[] = [];
-  const post = (sent: Sent): Promise<Answered> => {
+  const post = (sent: Sent, busy?: Lock["busy"]): Promise<Answered> => {
     const answer = wire.send(sent);
     answer.catch((error) => {
-      failure ??= { error };
+      failure ??= { error: busy && isLockTimeout(error) ? busy() : error };
     });
     return answer;
   };
@@ -101,8 +104,8 @@ export async function inTransaction<T>(
     run: (statement, args) => void unanswered.push(post(sentOf(statement, args))),
   };
   try {
-    unanswered.push(post({ text: `begin isolation level ${isolation}` }));
-    unanswered.push(...locks.map(post));
+    unanswered.push(post({ text: `begin isolation level ${isolation}; ${settings}` }));
+    unanswered.push(...locks.map((lock) => post(lock, lock.busy)));
     const done = await work(db);
     isCommitting = true;
     const committed = ask({ text: "commit" });

@@ -4,22 +4,23 @@ import type { Engine, EngineOptions } from "../engine.ts";
 import { sql } from "../statement.ts";
 import { reads } from "../store.ts";
 import { askingDb } from "./connection.ts";
-import { accessLock, keyLock } from "./locks.ts";
+import { accessLock, keyLock, type Lock } from "./locks.ts";
 import { openPool } from "./pool.ts";
 import { transact } from "./transact.ts";
-import type { Sent } from "./wire.ts";
 
 /** A read is answered or refused within this, a write within that: together less than a request may take. */
 const READ_MS = 2000;
 const WRITE_MS = 3500;
 const CONNECT_MS = 2000;
 /** What the server enforces: less than our own deadlines, so that its connection outlives a slow statement. */
-const LOCK_MS = 1500;
 const STATEMENT_MS = 1800;
+const LOCK_MS = 2500;
+const WRITE_STATEMENT_MS = 2800;
 const IDLE_IN_TRANSACTION_MS = 5000;
 /** How long a server that is well takes at most to say so. */
 const WATCH_MS = 1000;
 
+const writeSettings = `set local lock_timeout = ${LOCK_MS}; set local statement_timeout = ${WRITE_STATEMENT_MS}`;
 const one = sql<{ one: number }>`select 1 as one`;
 
 /** PostgreSQL: reads and writes in this process, on a bounded number of connections. */
@@ -46,9 +47,7 @@ export function openPostgresEngine({ url, rules, connections, perform, onFault }
 
   const forget = async (keptBefore: number) => {
     try {
-      while (
-        await transact(pool, { deadline: Date.now() + WRITE_MS }, async (s) => s.forgetAnswers(keptBefore))
-      );
+      while (await transact(pool, inTime(), async (s) => s.forgetAnswers(keptBefore)));
     } catch (error) {
       // A sweep that failed is tried again with the next.
       onFault(error);
@@ -60,9 +59,7 @@ export function openPostgresEngine({ url, rules, connections, perform, onFault }
     reads: { ...reads(askingDb(pool, READ_MS)), accessRevision: reads(watch).accessRevision },
     perform: (command) =>
       counted(
-        transact(pool, { deadline: Date.now() + WRITE_MS, locks: locksOf(command) }, (store) =>
-          perform(store, command, rules),
-        ),
+        transact(pool, { ...inTime(), locks: locksOf(command) }, (store) => perform(store, command, rules)),
       ),
     forgetAnswers: (keptBefore) => {
       forgetting ??= forget(keptBefore);
@@ -81,7 +78,11 @@ export function openPostgresEngine({ url, rules, connections, perform, onFault }
   };
 }
 
-function locksOf({ operation, caller, idempotency }: Command): Sent[] {
+function inTime(): { deadline: number; settings: string } {
+  return { deadline: Date.now() + WRITE_MS, settings: writeSettings };
+}
+
+function locksOf({ operation, caller, idempotency }: Command): Lock[] {
   return [
     ...(idempotency ? [keyLock(caller.clientId, idempotency.key)] : []),
     ...(changesAccess(operation) ? [accessLock] : []),

@@ -37,6 +37,11 @@ export function isConflict(error: unknown): boolean {
   return CONFLICTS.has(code) || (code === "23505" && constraint === KEPT_ANSWER);
 }
 
+/** Whether another held a lock for too long. */
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "55P03";
+}
+
 /** Whether the server has as many connections as it takes. */
 export function isFull(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "53300";
