@@ -3,9 +3,11 @@ import packageFile from "../../package.json" with { type: "json" };
 import { WrongSettings } from "../config.ts";
 import { Failure } from "../core/failure.ts";
 import { ForeignDatabase, NewerDatabase, OlderDatabase } from "../store/migrations.ts";
+import { CannotMove } from "../store/move/moving.ts";
 import { banCommands, planCommands } from "./bans.ts";
 import { clientCommands } from "./clients.ts";
 import { keyCommands } from "./keys.ts";
+import { exportCommand, importCommand } from "./move.ts";
 import { CannotListen, DatabaseTrouble, Exit, Refused, USAGE_EXIT } from "./say.ts";
 import { serveCommand } from "./serve.ts";
 import { demoCommand, doctorCommand, migrateCommand, openapiCommand } from "./store.ts";
@@ -37,6 +39,8 @@ for (const command of [
   keyCommands(),
   planCommands(),
   banCommands(),
+  exportCommand(),
+  importCommand(),
   doctorCommand(),
   openapiCommand(),
 ]) {
@@ -61,6 +65,7 @@ function told(error: unknown): number {
     NewerDatabase,
     OlderDatabase,
     ForeignDatabase,
+    CannotMove,
     Failure,
     Refused,
   ]) {
