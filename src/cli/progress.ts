@@ -12,7 +12,7 @@ export interface Progress {
 export function progress(unit: string, total: number, isTerminal = process.stderr.isTTY === true): Progress {
   if (!isTerminal) return { add: () => {}, end: () => {} };
   let done = 0;
-  let drawnAt = 0;
+  let drawnAt = Number.NEGATIVE_INFINITY;
   return {
     add(number) {
       done += number;

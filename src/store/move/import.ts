@@ -76,7 +76,8 @@ function batchOf(filling: Filling, table: CarriedTable, lines: Lines) {
       await filling.add(table, rows);
     } catch (error) {
       if (!(error instanceof RefusedRows)) throw error;
-      const where = since === until ? `line ${since}` : `lines ${since} to ${until}`;
+      const exact = since === until ? since : error.place === undefined ? undefined : since + error.place;
+      const where = exact === undefined ? `lines ${since} to ${until}` : `line ${exact}`;
       throw new AtLine(`${where}: the store does not take a row of ${table.name}: ${error.message}`);
     }
     rows = [];

@@ -25,8 +25,15 @@ export interface Filling {
   diagnose(): Promise<Diagnosis>;
 }
 
-/** Rows that the database does not take. */
-export class RefusedRows extends Error {}
+/** Rows that the database does not take; the first of them, where it is known. */
+export class RefusedRows extends Error {
+  constructor(
+    message: string,
+    readonly place?: number,
+  ) {
+    super(message);
+  }
+}
 
 /** What was asked to be moved cannot be; nothing was changed. */
 export class CannotMove extends Error {}

@@ -44,11 +44,12 @@ export function fillingOf(db: Connection): Filling {
     add(table, rows): Awaitable<void> {
       const insert = inserts.get(table) ?? insertOf(table, 1, "own");
       inserts.set(table, insert);
+      let place = 0;
       try {
-        for (const row of rows) db.run(insert, row);
+        for (; place < rows.length; place++) db.run(insert, rows[place] as MovedRow);
       } catch (error) {
         const { code, message } = error as { code?: unknown; message: string };
-        throw String(code).startsWith("SQLITE_CONSTRAINT") ? new RefusedRows(message) : error;
+        throw String(code).startsWith("SQLITE_CONSTRAINT") ? new RefusedRows(message, place) : error;
       }
     },
     continueAfter({ name, numbersRows }, id) {
