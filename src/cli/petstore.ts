@@ -26,6 +26,7 @@ Examples:
   petstore serve --demo                            start, with a small catalogue to try
   petstore clients create --name Shop --plan pro   a new client
   petstore keys create --client 2                  a key for it, shown this once
+  petstore export store.ndjson                     the whole store in a file, to move it elsewhere
   petstore doctor                                  prove that the store is whole
 
 Settings come from the environment or as flags; 'petstore serve --help' lists them.

@@ -2,10 +2,10 @@ import { statement } from "../statement.ts";
 import { type Counts, readEnd, readHeader, readRow, readTable } from "./format.ts";
 import { type Lines, linesOf } from "./lines.ts";
 import { CannotMove, countOf, type Filling, isEmpty, type MovedRow, RefusedRows } from "./moving.ts";
-import { type CarriedTable, carried } from "./tables.ts";
+import { type CarriedTable, carried, ROWS_AT_ONCE } from "./tables.ts";
 
-/** Text that is in memory at once, however few rows it is. */
-const CHARACTERS_AT_ONCE = 4 * 1024 * 1024;
+/** Characters and bytes that are added at once, however few rows they are. */
+const LENGTH_AT_ONCE = 4 * 1024 * 1024;
 
 /** Fills an empty store from the lines of an export, and proves that it is whole; whatever is thrown, nothing may be kept. */
 export async function importStore(
@@ -67,7 +67,7 @@ async function filled(filling: Filling, lines: Lines, onRows: (rows: number) => 
 /** Rows are added many at once; the lines they came from are named when the database refuses them. */
 function batchOf(filling: Filling, table: CarriedTable, lines: Lines) {
   let rows: MovedRow[] = [];
-  let characters = 0;
+  let length = 0;
   let since = 0;
   let until = 0;
   const flush = async () => {
@@ -81,15 +81,16 @@ function batchOf(filling: Filling, table: CarriedTable, lines: Lines) {
       throw new AtLine(`${where}: the store does not take a row of ${table.name}: ${error.message}`);
     }
     rows = [];
-    characters = 0;
+    length = 0;
   };
   return {
     async add(row: MovedRow) {
       if (rows.length === 0) since = lines.number;
       until = lines.number;
       rows.push(row);
-      for (const value of row) if (typeof value !== "number") characters += value?.toString().length ?? 0;
-      if (rows.length === table.rowsAtOnce || characters > CHARACTERS_AT_ONCE) await flush();
+      for (const value of row)
+        if (typeof value === "string" || value instanceof Uint8Array) length += value.length;
+      if (rows.length === ROWS_AT_ONCE || length > LENGTH_AT_ONCE) await flush();
     },
     flush,
   };

@@ -11,11 +11,12 @@ export interface CarriedTable {
   readonly numbersRows: boolean;
   /** Whether a migration puts rows into it, which those of the export replace. */
   readonly isSeeded?: true;
-  /** Rows that are in memory at once: fewer where one can be large. */
+  /** Rows that are read at once: fewer where one can be large. */
   readonly rowsAtOnce: number;
 }
 
-const ROWS_AT_ONCE = 500;
+/** Rows that are read or added at once. */
+export const ROWS_AT_ONCE = 500;
 
 const numbered = { key: ["id"], numbersRows: true, rowsAtOnce: ROWS_AT_ONCE } as const;
 const keyedBy = (...key: string[]) => ({ key, numbersRows: false, rowsAtOnce: ROWS_AT_ONCE });
@@ -122,7 +123,7 @@ export const carried: readonly CarriedTable[] = [
     name: "kept_answers",
     ...keyedBy("client_id", "key"),
     // An answer to a batch of pets is some hundred kilobytes.
-    rowsAtOnce: 20,
+    rowsAtOnce: 100,
     columns: {
       client_id: "integer",
       key: "text",

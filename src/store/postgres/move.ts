@@ -1,6 +1,6 @@
 import pg from "pg";
 import { type Filling, insertOf, RefusedRows, type Snapshot } from "../move/moving.ts";
-import { type CarriedTable, carried } from "../move/tables.ts";
+import { type CarriedTable, carried, ROWS_AT_ONCE } from "../move/tables.ts";
 import { type Db, type Statement, statement, type Value } from "../statement.ts";
 import { inTransaction } from "./connection.ts";
 import { diagnoseIn } from "./doctor.ts";
@@ -76,7 +76,7 @@ function fillingOf(db: Db): Filling {
   return {
     db,
     async add(table, rows) {
-      const isFull = rows.length === table.rowsAtOnce;
+      const isFull = rows.length === ROWS_AT_ONCE;
       const insert = (isFull && inserts.get(table)) || insertOf(table, rows.length, isFull ? "own" : "list");
       if (isFull) inserts.set(table, insert);
       try {
