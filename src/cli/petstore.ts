@@ -3,9 +3,11 @@ import packageFile from "../../package.json" with { type: "json" };
 import { WrongSettings } from "../config.ts";
 import { Failure } from "../core/failure.ts";
 import { ForeignDatabase, NewerDatabase, OlderDatabase } from "../store/migrations.ts";
+import { CannotMove } from "../store/move/moving.ts";
 import { banCommands, planCommands } from "./bans.ts";
 import { clientCommands } from "./clients.ts";
 import { keyCommands } from "./keys.ts";
+import { exportCommand, importCommand } from "./move.ts";
 import { CannotListen, DatabaseTrouble, Exit, Refused, USAGE_EXIT } from "./say.ts";
 import { serveCommand } from "./serve.ts";
 import { demoCommand, doctorCommand, migrateCommand, openapiCommand } from "./store.ts";
@@ -24,6 +26,7 @@ Examples:
   petstore serve --demo                            start, with a small catalogue to try
   petstore clients create --name Shop --plan pro   a new client
   petstore keys create --client 2                  a key for it, shown this once
+  petstore export store.ndjson                     the whole store in a file, to move it elsewhere
   petstore doctor                                  prove that the store is whole
 
 Settings come from the environment or as flags; 'petstore serve --help' lists them.
@@ -37,6 +40,8 @@ for (const command of [
   keyCommands(),
   planCommands(),
   banCommands(),
+  exportCommand(),
+  importCommand(),
   doctorCommand(),
   openapiCommand(),
 ]) {
@@ -61,6 +66,7 @@ function told(error: unknown): number {
     NewerDatabase,
     OlderDatabase,
     ForeignDatabase,
+    CannotMove,
     Failure,
     Refused,
   ]) {

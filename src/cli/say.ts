@@ -37,8 +37,8 @@ export function table(rows: readonly Readonly<Record<string, unknown>>[], empty:
 }
 
 /** One JSON value for machines, or text for people. */
-export function print(asJson: boolean, value: unknown, text: string): void {
-  console.log(asJson ? JSON.stringify(value, null, 2) : text);
+export function print(asJson: boolean, value: unknown, text: string, tell = console.log): void {
+  tell(asJson ? JSON.stringify(value, null, 2) : text);
 }
 
 /** A time as people and machines read it; none is left out of JSON and shown as `-`. */

@@ -2,6 +2,7 @@ import type { Command, Performed } from "../core/perform.ts";
 import type { Awaitable, Reads, Writes } from "../core/ports.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Diagnosis } from "./doctor.ts";
+import type { Filling, Snapshot } from "./move/moving.ts";
 
 /** A database as the server uses it. */
 export interface Engine {
@@ -30,6 +31,8 @@ export interface Inspected {
   readonly reads: Reads;
   /** Proves the rules of the store over all of it. */
   diagnose(): Promise<Diagnosis>;
+  /** Looks at the whole store as it is at one moment. */
+  snapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
   close(): Awaitable<void>;
 }
 
@@ -38,4 +41,6 @@ export interface OpenedStore extends Inspected {
   /** The migrations that this opening applied. */
   readonly migrated: readonly string[];
   transact<T>(work: (store: Writes) => Promise<T>): Promise<T>;
+  /** Fills the store in one transaction, while nobody else writes. */
+  fill<T>(work: (filling: Filling) => Promise<T>): Promise<T>;
 }

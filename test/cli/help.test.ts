@@ -30,6 +30,8 @@ const commands = [
   ["bans", "list"],
   ["bans", "impose"],
   ["bans", "lift"],
+  ["export"],
+  ["import"],
   ["doctor"],
   ["openapi"],
 ];

@@ -16,12 +16,15 @@ const references = sql<{ child: string; parent: string; column: string }>`
 export async function diagnoseDatabase(pool: Pool, deadline: number): Promise<Diagnosis> {
   try {
     const isolation = "repeatable read, read only";
-    return await inTransaction(pool, { deadline, isolation }, (db) =>
-      diagnose(db, { "references hold": () => brokenReferences(db) }),
-    );
+    return await inTransaction(pool, { deadline, isolation }, diagnoseIn);
   } catch (error) {
     throw classified(error);
   }
+}
+
+/** All checks, in the transaction that is open. */
+export function diagnoseIn(db: Db): Promise<Diagnosis> {
+  return diagnose(db, { "references hold": () => brokenReferences(db) });
 }
 
 /** The server keeps references by itself, unless somebody switched that off or the files are damaged. */

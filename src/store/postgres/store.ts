@@ -5,6 +5,7 @@ import { askingDb } from "./connection.ts";
 import { diagnoseDatabase } from "./doctor.ts";
 import { accessLock } from "./locks.ts";
 import { migrate, requireCurrentDatabase } from "./migrate.ts";
+import { inFilling, inSnapshot } from "./move.ts";
 import { openPool, type Pool } from "./pool.ts";
 import { transact } from "./transact.ts";
 import { classified } from "./trouble.ts";
@@ -24,6 +25,7 @@ export async function openPostgresStore(url: string, now: number): Promise<Opene
     migrated,
     // One at a time over all instances: two that start at once make one operator and one first key.
     transact: (work) => transact(pool, { deadline: Date.now() + PATIENCE_MS, locks: [accessLock] }, work),
+    fill: (work) => inFilling(pool, work),
   };
 }
 
@@ -37,6 +39,7 @@ function inspected(pool: Pool): Inspected {
   return {
     reads: reads(askingDb(pool, PATIENCE_MS)),
     diagnose: () => diagnoseDatabase(pool, Date.now() + PATIENCE_MS),
+    snapshot: (work) => inSnapshot(pool, work),
     close: () => pool.close(),
   };
 }

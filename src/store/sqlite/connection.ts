@@ -27,6 +27,8 @@ export interface Connection extends Db {
   /** The first column of the first row. */
   value(text: string): unknown;
   rows(text: string): Record<string, unknown>[];
+  /** One row after another, however many there are. */
+  each(text: string): Iterable<Record<string, unknown>>;
   close(): void;
 }
 
@@ -135,6 +137,16 @@ function connection(database: Database): Connection {
     },
     value: (text) => classifying(() => database.prepare<unknown, []>(text).values()[0]?.[0]),
     rows: (text) => classifying(() => database.prepare<Record<string, unknown>, []>(text).all()),
+    *each(text) {
+      const statement = classifying(() => database.prepare<Record<string, unknown>, []>(text));
+      try {
+        yield* statement.iterate();
+      } catch (error) {
+        throw classified(error);
+      } finally {
+        statement.finalize();
+      }
+    },
     close() {
       for (const statement of [...prepared, ...lists.values()]) statement?.finalize();
       database.close();

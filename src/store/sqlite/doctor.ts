@@ -6,19 +6,24 @@ import type { Connection } from "./connection.ts";
 export async function diagnoseFile(db: Connection): Promise<Diagnosis> {
   db.exec("begin");
   try {
-    return await diagnose(db, {
-      "the file is whole": () => {
-        const found = db.rows("pragma integrity_check").map((row) => String(Object.values(row)[0]));
-        return found.filter((each) => each !== "ok");
-      },
-      "references hold": () =>
-        db
-          .rows("pragma foreign_key_check")
-          .map(
-            (row) => `row ${row.rowid} of ${row.table} refers to a row of ${row.parent} that does not exist`,
-          ),
-    });
+    return await diagnoseIn(db);
   } finally {
     tryRollback(db);
   }
+}
+
+/** All checks, in the transaction that is open. */
+export function diagnoseIn(db: Connection): Promise<Diagnosis> {
+  return diagnose(db, {
+    "the file is whole": () => {
+      const found = db.rows("pragma integrity_check").map((row) => String(Object.values(row)[0]));
+      return found.filter((each) => each !== "ok");
+    },
+    "references hold": () =>
+      db
+        .rows("pragma foreign_key_check")
+        .map(
+          (row) => `row ${row.rowid} of ${row.table} refers to a row of ${row.parent} that does not exist`,
+        ),
+  });
 }

@@ -2,11 +2,13 @@ import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { Unavailable } from "../../core/failure.ts";
 import type { Inspected, OpenedStore } from "../engine.ts";
+import type { Snapshot } from "../move/moving.ts";
 import { reads, writes } from "../store.ts";
 import { tryRollback } from "./batch.ts";
 import { type Connection, connect } from "./connection.ts";
 import { diagnoseFile } from "./doctor.ts";
 import { migrate, requireCurrentFile } from "./migrate.ts";
+import { fillingOf, inSnapshot } from "./move.ts";
 
 /** The embedded database, opened for a command: everything in this thread. */
 export interface EmbeddedStore extends OpenedStore {
@@ -24,10 +26,9 @@ export function openStore(path: string, now: number): EmbeddedStore {
     return {
       db,
       migrated,
-      reads: reads(db),
-      diagnose: () => diagnoseFile(db),
+      ...inspected(db),
       transact: (work) => inTransaction(db, () => work(store)),
-      close: () => db.close(),
+      fill: (work) => inTransaction(db, () => work(fillingOf(db))),
     };
   } catch (error) {
     db.close();
@@ -44,7 +45,16 @@ export function inspectFile(path: string): Inspected {
     db.close();
     throw error;
   }
-  return { reads: reads(db), diagnose: () => diagnoseFile(db), close: () => db.close() };
+  return inspected(db);
+}
+
+function inspected(db: Connection) {
+  return {
+    reads: reads(db),
+    diagnose: () => diagnoseFile(db),
+    snapshot: <T>(work: (snapshot: Snapshot) => Promise<T>) => inSnapshot(db, work),
+    close: () => db.close(),
+  };
 }
 
 async function inTransaction<T>(db: Connection, work: () => Promise<T>): Promise<T> {

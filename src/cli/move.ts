@@ -1,0 +1,167 @@
+import { closeSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs";
+import { Command } from "commander";
+import packageFile from "../../package.json" with { type: "json" };
+import { exportStore, rowsIn } from "../store/move/export.ts";
+import type { Counts } from "../store/move/format.ts";
+import { importStore } from "../store/move/import.ts";
+import { progress } from "./progress.ts";
+import { print, Refused } from "./say.ts";
+import { inspecting, withDatabase, withSettings } from "./settings.ts";
+
+/** Stands for standard output or input in the place of a file. */
+const STREAM = "-";
+
+interface Options {
+  readonly json?: true;
+}
+
+/** `petstore export`: the whole store as text that another engine can take over. */
+export function exportCommand(): Command {
+  const command = new Command("export")
+    .description("Write the whole store to a file, as it is at one moment; a server may be running.")
+    .argument("<file>", "A new file, or - for standard output.")
+    .option("--json", "Print JSON.")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  petstore export store.ndjson
+  petstore export store.ndjson --database-url postgres://petstore@db/petstore
+  petstore export - | gzip > store.ndjson.gz
+
+The file has no API key in it, only their hashes. It is made readable by its owner only.
+With - the summary goes to standard error.`,
+    )
+    .action((file: string, { json, ...options }: Options) =>
+      inspecting(options, async ({ snapshot }) => {
+        const rows = await snapshot(async (source) => {
+          const bar = progress("rows", process.stderr.isTTY ? await rowsIn(source) : 0);
+          const output = file === STREAM ? standardOutput() : newFile(file);
+          const origin = { exportedAt: new Date().toISOString(), petstore: packageFile.version };
+          try {
+            const counts = await exportStore(source, origin, output.write, bar.add);
+            output.close();
+            return counts;
+          } catch (error) {
+            output.abandon();
+            throw error;
+          } finally {
+            bar.end();
+          }
+        });
+        const where = file === STREAM ? "standard output" : file;
+        const tell = file === STREAM ? console.error : console.log;
+        print(json === true, { file, rows }, `Exported ${sentence(rows)} to ${where}.`, tell);
+      }),
+    );
+  return withSettings(command, ["databaseUrl"]);
+}
+
+/** `petstore import`: what was exported, into an empty store of any engine. */
+export function importCommand(): Command {
+  const command = new Command("import")
+    .description("Fill an empty store from an export: all of it, proven to be whole, or nothing.")
+    .argument("<file>", "A file that 'petstore export' made, or - for standard input.")
+    .option("--json", "Print JSON.")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  petstore import store.ndjson --database-url postgres://petstore@db/petstore
+  gunzip < store.ndjson.gz | petstore import - --database-url ./data/new.db`,
+    )
+    .action(async (file: string, { json, ...options }: Options) => {
+      const bytes = file === STREAM ? 0 : sizeOf(file);
+      const rows = await withDatabase(options, ({ fill }) =>
+        fill(async (target) => {
+          const bar = bytes > 0 ? progress("bytes", bytes) : progress("rows", 0);
+          const chunks = file === STREAM ? Bun.stdin.stream() : Bun.file(file).stream();
+          const seen = bytes > 0 ? counting(chunks, bar.add) : chunks;
+          try {
+            return await importStore(target, seen, bytes > 0 ? undefined : bar.add);
+          } finally {
+            bar.end();
+          }
+        }),
+      );
+      print(json === true, { file, rows }, `Imported ${sentence(rows)}. Nothing is wrong with them.`);
+    });
+  return withSettings(command, ["databaseUrl"]);
+}
+
+interface Output {
+  write(lines: string): void;
+  close(): void;
+  /** Leaves nothing half written behind. */
+  abandon(): void;
+}
+
+/** Never one that is there: an export is not worth losing another for. */
+function newFile(path: string): Output {
+  const fd = opened(() => openSync(path, "wx", 0o600), path);
+  return {
+    write: (lines) => writeAll(fd, lines),
+    close() {
+      fsyncSync(fd);
+      closeSync(fd);
+    },
+    abandon() {
+      closeSync(fd);
+      rmSync(path, { force: true });
+    },
+  };
+}
+
+function standardOutput(): Output {
+  return { write: (lines) => writeAll(1, lines), close: () => {}, abandon: () => {} };
+}
+
+const PIPE_IS_FULL_MS = 5;
+
+/** A slow reader is waited for, so that what was read is in memory once. */
+function writeAll(fd: number, lines: string): void {
+  for (let left = Buffer.from(lines); left.length > 0; ) {
+    try {
+      left = left.subarray(writeSync(fd, left));
+    } catch (error) {
+      const { code, message } = error as { code?: string; message: string };
+      if (code !== "EAGAIN") throw new Refused(`Cannot write the export: ${message}.`);
+      Bun.sleepSync(PIPE_IS_FULL_MS);
+    }
+  }
+}
+
+function sizeOf(path: string): number {
+  const stat = opened(() => statSync(path), path);
+  if (stat.isDirectory()) throw new Refused(`Cannot read ${path}: it is a folder.`);
+  // A pipe with a name has none.
+  return stat.size;
+}
+
+function opened<T>(open: () => T, path: string): T {
+  try {
+    return open();
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string };
+    if (code === "EEXIST") throw new Refused(`${path} is there already. Name a new file.`);
+    throw new Refused(
+      code === "ENOENT" ? `Cannot open ${path}: it is not there.` : `Cannot open: ${message}.`,
+    );
+  }
+}
+
+async function* counting(
+  chunks: AsyncIterable<Uint8Array>,
+  count: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    count(chunk.length);
+    yield chunk;
+  }
+}
+
+function sentence(rows: Counts): string {
+  const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
+  const { pets = 0, orders = 0, clients = 0 } = rows;
+  return `${total} rows (pets: ${pets}, orders: ${orders}, clients: ${clients}, ...)`;
+}

@@ -1,0 +1,214 @@
+/** How a column's values are written: bytes as base64, the others as JSON has them. */
+export type ColumnKind = "integer" | "text" | "bytes";
+
+/** A table whose rows an export carries. */
+export interface CarriedTable {
+  readonly name: string;
+  readonly columns: Readonly<Record<string, ColumnKind>>;
+  /** The primary key, by which its rows are put in order. */
+  readonly key: readonly string[];
+  /** Whether the database numbers its rows: the last number is carried too, because none is ever given again. */
+  readonly numbersRows: boolean;
+  /** Whether a migration puts rows into it, which those of the export replace. */
+  readonly isSeeded?: true;
+  /** Rows that are read at once: fewer where one can be large. */
+  readonly rowsAtOnce: number;
+}
+
+/** Rows that are read or added at once. */
+export const ROWS_AT_ONCE = 500;
+
+const numbered = { key: ["id"], numbersRows: true, rowsAtOnce: ROWS_AT_ONCE } as const;
+const keyedBy = (...key: string[]) => ({ key, numbersRows: false, rowsAtOnce: ROWS_AT_ONCE });
+
+/** In an order in which what is referred to comes first. */
+export const carried: readonly CarriedTable[] = [
+  {
+    name: "categories",
+    ...numbered,
+    columns: {
+      id: "integer",
+      name: "text",
+      name_key: "text",
+      description: "text",
+      version: "integer",
+      created_at: "integer",
+    },
+  },
+  {
+    name: "pets",
+    ...numbered,
+    columns: {
+      id: "integer",
+      name: "text",
+      name_key: "text",
+      category_id: "integer",
+      status: "text",
+      quantity: "integer",
+      open_orders: "integer",
+      version: "integer",
+      stock_version: "integer",
+      created_at: "integer",
+    },
+  },
+  {
+    name: "clients",
+    ...numbered,
+    columns: {
+      id: "integer",
+      name: "text",
+      plan: "text",
+      per_minute: "integer",
+      per_day: "integer",
+      created_at: "integer",
+      suspended_at: "integer",
+      removed_at: "integer",
+    },
+  },
+  {
+    name: "api_keys",
+    ...numbered,
+    columns: {
+      id: "integer",
+      client_id: "integer",
+      role: "text",
+      name: "text",
+      hash: "text",
+      last_four: "text",
+      created_at: "integer",
+      expires_at: "integer",
+      revoked_at: "integer",
+    },
+  },
+  {
+    name: "orders",
+    ...numbered,
+    columns: {
+      id: "integer",
+      client_id: "integer",
+      pet_id: "integer",
+      quantity: "integer",
+      ship_date: "integer",
+      complete: "integer",
+      version: "integer",
+      created_at: "integer",
+    },
+  },
+  {
+    name: "movements",
+    ...numbered,
+    columns: {
+      id: "integer",
+      pet_id: "integer",
+      change: "integer",
+      balance: "integer",
+      reason: "text",
+      order_id: "integer",
+      at: "integer",
+    },
+  },
+  {
+    name: "events",
+    ...numbered,
+    columns: {
+      id: "integer",
+      type: "text",
+      subject: "text",
+      client_id: "integer",
+      data: "text",
+      at: "integer",
+    },
+  },
+  {
+    name: "kept_answers",
+    ...keyedBy("client_id", "key"),
+    // An answer to a batch of pets is some hundred kilobytes.
+    rowsAtOnce: 100,
+    columns: {
+      client_id: "integer",
+      key: "text",
+      fingerprint: "text",
+      body: "text",
+      tag: "text",
+      kept_at: "integer",
+    },
+  },
+  {
+    name: "client_windows",
+    ...keyedBy("client_id"),
+    columns: {
+      client_id: "integer",
+      minute_opened_at: "integer",
+      minute_count: "integer",
+      day: "integer",
+      day_count: "integer",
+    },
+  },
+  { name: "key_conduct", ...keyedBy("key_id"), columns: { key_id: "integer", conduct: "text" } },
+  {
+    name: "bans",
+    ...numbered,
+    columns: {
+      id: "integer",
+      key_id: "integer",
+      client_id: "integer",
+      cause: "text",
+      reason: "text",
+      level: "integer",
+      since: "integer",
+      until: "integer",
+      lifted_at: "integer",
+    },
+  },
+  {
+    name: "usage",
+    ...keyedBy("client_id", "day", "operation", "status_class"),
+    columns: {
+      client_id: "integer",
+      day: "integer",
+      operation: "text",
+      status_class: "integer",
+      requests: "integer",
+    },
+  },
+  { name: "key_uses", ...keyedBy("key_id"), columns: { key_id: "integer", at: "integer" } },
+  {
+    name: "tallies",
+    ...numbered,
+    // One may hold a row for each of a million clients.
+    rowsAtOnce: 1,
+    columns: {
+      id: "integer",
+      is_sorted: "integer",
+      windows: "bytes",
+      usage: "bytes",
+      operations: "text",
+      last_used: "bytes",
+    },
+  },
+  {
+    name: "audit",
+    ...numbered,
+    columns: {
+      id: "integer",
+      at: "integer",
+      key_id: "integer",
+      operation: "text",
+      subject: "text",
+      input: "text",
+    },
+  },
+  {
+    name: "access",
+    ...keyedBy("id"),
+    isSeeded: true,
+    columns: { id: "integer", revision: "integer" },
+  },
+];
+
+/** Tables that an export leaves out, and why. */
+export const notCarried: Readonly<Record<string, string>> = {
+  migrations: "says how the tables of one database came to be; the file's first line has its number",
+  duties:
+    "says which running instance sweeps for the next minute; instances on the new store take turns anew",
+};
