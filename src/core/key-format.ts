@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 const PREFIX = "ps_live_";
@@ -24,7 +24,7 @@ export function isWellFormed(key: string): boolean {
 
 /** What is stored of a key; the key itself never is. */
 export function hashOf(key: string): string {
-  return createHash("sha256").update(key).digest("hex");
+  return hash("sha256", key, "hex");
 }
 
 /** Whether a key, or the beginning of one, stands in the text, percent-encoded or not. */

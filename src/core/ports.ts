@@ -14,6 +14,7 @@ import type {
   KeyRecord,
   KnownKey,
   LimitedKey,
+  ListedPet,
   MovementQuery,
   MovementRecord,
   NewBanRecord,
@@ -45,7 +46,7 @@ export type Awaitable<T> = T | Promise<T>;
 export interface Reads {
   pet(id: Int64): Awaitable<PetRecord | null>;
   petWithCategory(id: Int64): Awaitable<PetWithCategory | null>;
-  pets(query: PetQuery): Awaitable<PetRecord[]>;
+  pets(query: PetQuery): Awaitable<ListedPet[]>;
   category(id: Int64): Awaitable<CategoryRecord | null>;
   categories(query: CategoryQuery): Awaitable<CategoryRecord[]>;
   order(id: Int64): Awaitable<OrderRecord | null>;

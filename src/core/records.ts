@@ -17,6 +17,9 @@ export interface PetRecord extends Stock {
   readonly stockVersion: number;
 }
 
+/** What a list shows of a pet. */
+export type ListedPet = Pick<PetRecord, "id" | "name" | "categoryId" | "status" | "quantity">;
+
 export interface CategoryRecord {
   readonly id: number;
   readonly name: string;

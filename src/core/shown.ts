@@ -1,12 +1,12 @@
 import type { InventoryItem, Pet } from "../contract/shapes.ts";
-import type { PetRecord } from "./ports.ts";
+import type { ListedPet } from "./ports.ts";
 
 // A pet's one row as its two representations.
 
-export function shownPet({ id, name, categoryId, status }: PetRecord): Pet {
+export function shownPet({ id, name, categoryId, status }: ListedPet): Pet {
   return { id, name, categoryId, status };
 }
 
-export function shownItem({ id, quantity, status }: PetRecord): InventoryItem {
+export function shownItem({ id, quantity, status }: ListedPet): InventoryItem {
   return { petId: id, quantity, status };
 }

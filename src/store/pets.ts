@@ -1,14 +1,23 @@
 import type { Int64, MovementReason, PetStatus } from "../contract/shapes.ts";
 import { afterPrefix, foldName } from "../core/names.ts";
-import type { PetQuery, PetRecord, PetWithCategory, Reads, StockMove, Writes } from "../core/ports.ts";
+import type {
+  ListedPet,
+  PetQuery,
+  PetRecord,
+  PetWithCategory,
+  Reads,
+  StockMove,
+  Writes,
+} from "../core/ports.ts";
 import { addMovement } from "./movements.ts";
 import { type Conditions, listing, page } from "./page.ts";
 import { type Db, fragment, sql } from "./statement.ts";
 
 const columns = fragment`id, name, category_id as "categoryId", status, quantity, open_orders as "openOrders",
   version, stock_version as "stockVersion"`;
+const listColumns = fragment`id, name, category_id as "categoryId", status, quantity`;
 // A merged page sorts by names of columns, so the sort key is among them.
-const listColumns = fragment`${columns}, name_key`;
+const namedColumns = fragment`${listColumns}, name_key`;
 
 const petById = sql<PetRecord>`select ${columns} from pets where id = :id`;
 
@@ -70,7 +79,7 @@ export function petReads(db: Db): PetReads {
     petWithCategory: (id) => db.get(petWithCategoryById, { id }),
     pets: (query) => {
       const { text, values } = petPage(query);
-      return db.all(listing<PetRecord>(text), values);
+      return db.all(listing<ListedPet>(text), values);
     },
     isEmpty: async () => (await db.get(anyPet, {})) === null && (await db.get(anyCategory, {})) === null,
   };
@@ -159,7 +168,8 @@ function petPage(query: PetQuery) {
   };
   const isWholeTable = query.sort === "id" && !statuses && categoryId === undefined;
   const branches = ids ? [named] : isWholeTable ? [narrow] : (statuses ?? everyStatus).map(each);
-  return page({ ...query, columns: listColumns, table: "pets", key, branches });
+  const shown = query.sort === "name" ? namedColumns : listColumns;
+  return page({ ...query, columns: shown, table: "pets", key, branches });
 }
 
 /** A filter of few different lengths, so that it has few different texts. */

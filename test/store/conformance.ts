@@ -1,7 +1,15 @@
 // What every engine owes the core: the same cases for each of them, none left out.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Unavailable } from "../../src/core/failure.ts";
-import type { OrderQuery, OrderRecord, PetQuery, PetRecord, Reads, Writes } from "../../src/core/ports.ts";
+import type {
+  ListedPet,
+  OrderQuery,
+  OrderRecord,
+  PetQuery,
+  PetRecord,
+  Reads,
+  Writes,
+} from "../../src/core/ports.ts";
 import { isPossible, type Stock, settle } from "../../src/core/status.ts";
 import { accessCases } from "./access-conformance.ts";
 
@@ -408,7 +416,7 @@ async function placeOrder(store: Writes, order: Parameters<Writes["placeOrder"]>
 }
 
 /** Follows a list to its end. */
-async function pages<R extends PetRecord | OrderRecord>(
+async function pages<R extends ListedPet | OrderRecord>(
   page: (after: PetQuery["after"]) => R[] | Promise<R[]>,
   sort: string,
 ): Promise<R[]> {
@@ -423,7 +431,7 @@ async function pages<R extends PetRecord | OrderRecord>(
   throw new Error("a list does not end");
 }
 
-function keyOf(record: PetRecord | OrderRecord, sort: string): number | string {
+function keyOf(record: ListedPet | OrderRecord, sort: string): number | string {
   if (sort === "name" && "name" in record) return fold(record.name);
   return record[sort as "id" | "quantity"] as number;
 }
@@ -439,9 +447,12 @@ function fold(name: string): string {
 }
 
 async function everything(reads: Reads): Promise<unknown> {
-  const pets = await pages((after) => reads.pets({ ...anyPets, after }), "id");
+  const listed = await pages((after) => reads.pets({ ...anyPets, after }), "id");
+  const pets = [];
   const ledgers = [];
-  for (const { id } of pets)
+  for (const { id } of listed) {
+    pets.push(await reads.pet(id));
     ledgers.push(await reads.movements({ petId: id, descending: false, limit: 1000 }));
+  }
   return { pets, ledgers, orders: await pages((after) => reads.orders({ ...anyOrders, after }), "id") };
 }
