@@ -11,7 +11,8 @@ export function quotaHeaders({ minute, day }: LimitState): Headers {
   const known = held.get(quota);
   if (known) return known;
   const policy = `"minute";q=${minute.limit};w=${MINUTE_SECONDS}, "day";q=${day.limit};w=${DAY_SECONDS}`;
-  const headers = new Headers({ ...commonHeaders, "ratelimit-policy": policy });
+  const limit = String(minute.limit);
+  const headers = new Headers({ ...commonHeaders, "ratelimit-policy": policy, "x-ratelimit-limit": limit });
   if (held.size >= HELD_QUOTAS) held.clear();
   held.set(quota, headers);
   return headers;
@@ -24,12 +25,14 @@ export function rateHeaders(
   { limit, remaining, resetAt } = tighter(state),
 ): Record<string, string> {
   const { minute, day } = state;
-  return {
-    "x-ratelimit-limit": String(limit),
+  const headers: Record<string, string> = {
     "x-ratelimit-remaining": String(remaining),
     "x-ratelimit-reset": String(resetAt),
     ratelimit: `"minute";r=${minute.remaining};t=${minute.resetAt - nowSeconds}, "day";r=${day.remaining};t=${day.resetAt - nowSeconds}`,
   };
+  // The minute's limit is among the quota's headers.
+  if (limit !== minute.limit) headers["x-ratelimit-limit"] = String(limit);
+  return headers;
 }
 
 /** 429: put together from pieces, because a refusal must cost less than an answer. */
