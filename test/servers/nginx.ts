@@ -59,8 +59,14 @@ export async function testedConfiguration(
   return { code: exitCode, said: stderr.toString() };
 }
 
+/** Where nginx is; it is installed if it is missing. */
+export async function nginxProgram(): Promise<string> {
+  if (!existsSync(PROGRAM)) await needed(PROGRAM, "nginx");
+  return PROGRAM;
+}
+
 async function configured(instances: readonly string[]) {
-  if (!existsSync(PROGRAM)) await needed(PROGRAM, "nginx-light");
+  await nginxProgram();
   const folder = mkdtempSync(join(tmpdir(), "petstore-nginx-"));
   // Its workers run as another user, and write large bodies there.
   chmodSync(folder, 0o755);
