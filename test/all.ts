@@ -1,5 +1,6 @@
 // Everything that must hold, in one command: types, lint, tests, and the API's tests once more on PostgreSQL and Valkey.
 // Stops at the first step that fails.
+import { nginxProgram } from "./servers/nginx.ts";
 import { aPostgres, SHARED_POSTGRES } from "./servers/postgres.ts";
 import { valkeyProgram } from "./servers/valkey.ts";
 import { needed } from "./tools.ts";
@@ -33,6 +34,7 @@ await needed("curl");
 await needed("strace");
 await needed("chromium");
 await needed("sqlite3");
+await nginxProgram();
 await valkeyProgram();
 await using postgres = await aPostgres();
 const shared = { ...process.env, [SHARED_POSTGRES]: postgres.address };

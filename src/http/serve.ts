@@ -8,7 +8,7 @@ import { type Handling, handler } from "./handle.ts";
 import type { PathRequest } from "./operate.ts";
 
 /** Longer than any deadline of ours, so that we answer before the runtime hangs up. */
-const IDLE_SECONDS = 30;
+export const IDLE_SECONDS = 30;
 
 export type HttpServer = Server<undefined>;
 export type Page = (request: Request) => Response | Promise<Response>;

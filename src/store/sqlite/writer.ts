@@ -20,7 +20,7 @@ export interface WriterBounds {
   readonly restartMs: number;
 }
 
-const BOUNDS: WriterBounds = { queued: 10_000, deadlineMs: 8000, stalledMs: 3000, restartMs: 500 };
+export const BOUNDS: WriterBounds = { queued: 10_000, deadlineMs: 8000, stalledMs: 3000, restartMs: 500 };
 
 export interface Job {
   readonly id: number;
