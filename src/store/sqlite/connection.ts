@@ -9,7 +9,7 @@ const BUSY_RETRY_MS = 20;
 const LOG_FILE_BYTES = 64 * 1024 * 1024;
 
 /** Pages that a connection keeps in memory, in KiB: the writer's hold the inner pages of every index. */
-const CACHE_KIB = { write: 32 * 1024, read: 8 * 1024 };
+const CACHE_KIB = { write: 32 * 1024, read: 32 * 1024 };
 
 /** Statements of lists that a connection holds at once. */
 const HELD_LISTS = 100;
