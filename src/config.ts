@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { resolve } from "node:path";
 
@@ -5,8 +6,10 @@ interface Setting<T> {
   readonly env: string;
   /** Another name that is understood too. */
   readonly alias?: string;
-  /** Its value may hold a password: it is never shown. */
+  /** Its value is never shown. */
   readonly isSecret?: true;
+  /** It may hold a password, so it can be read from the file that the same name with `_FILE` names. */
+  readonly mayBeInFile?: true;
   /** The value when it is not set, as it would be written. */
   readonly fallback: string;
   readonly meaning: string;
@@ -16,12 +19,15 @@ interface Setting<T> {
 
 /** Every setting: name, default, meaning, and how it is read. */
 export const settings = {
-  databaseUrl: setting(
-    "DATABASE_URL",
-    "./data/petstore.db",
-    "The database: the path of a file, or postgres://user:password@host/database.",
-    databaseAddress,
-  ),
+  databaseUrl: {
+    ...setting(
+      "DATABASE_URL",
+      "./data/petstore.db",
+      "The database: the path of a file, or postgres://user:password@host/database.",
+      databaseAddress,
+    ),
+    mayBeInFile: true,
+  },
   databaseConnections: setting(
     "DATABASE_CONNECTIONS",
     "10",
@@ -37,6 +43,7 @@ export const settings = {
     ),
     alias: "REDIS_URL",
     isSecret: true,
+    mayBeInFile: true,
   },
   valkeyPrefix: setting(
     "VALKEY_PREFIX",
@@ -139,16 +146,16 @@ export class WrongSettings extends Error {
 }
 
 /** Reads every setting from the environment; flags come in the same form and win. */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(env: Environment, readFile = textOf): Config {
   const problems: string[] = [];
   const values = Object.entries<Setting<unknown>>(settings).map(([name, setting]) => {
-    const { env: variable, alias = variable, fallback, read, isSecret } = setting;
-    const given = env[variable] ?? env[alias];
-    const value = read(given ?? fallback);
-    if (value instanceof Error)
-      problems.push(
-        `${variable} ${value.message}${isSecret ? "" : `, got "${withoutPassword(given ?? "")}"`}`,
-      );
+    const { env: variable, fallback, read, isSecret } = setting;
+    const given = givenIn(env, setting, readFile);
+    const value = given instanceof Error ? given : read(given ?? fallback);
+    if (value instanceof Error) {
+      const isShown = !isSecret && typeof given === "string";
+      problems.push(`${variable} ${value.message}${isShown ? `, got "${withoutPassword(given)}"` : ""}`);
+    }
     return [name, value];
   });
   const config = Object.fromEntries(values) as Config;
@@ -157,6 +164,29 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   }
   if (problems.length > 0) throw new WrongSettings(problems);
   return config;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What is given for a setting: by its name, by another, or in a file. */
+function givenIn(
+  env: Environment,
+  { env: variable, alias = variable, mayBeInFile }: Setting<unknown>,
+  readFile: (path: string) => string,
+): string | undefined | Error {
+  const given = env[variable] ?? env[alias];
+  const file = mayBeInFile ? env[`${variable}_FILE`] : undefined;
+  if (file === undefined) return given;
+  if (given !== undefined) return new Error(`must not be given beside ${variable}_FILE`);
+  try {
+    return readFile(file).trim();
+  } catch (error) {
+    return new Error(`cannot be read from ${variable}_FILE: ${(error as Error).message}`);
+  }
+}
+
+function textOf(path: string): string {
+  return readFileSync(path, "utf8");
 }
 
 function setting<T>(

@@ -25,7 +25,13 @@ export function withSettings(
 export function configOf(options: Readonly<Record<string, unknown>>): Config {
   const flags = Object.entries(settings).flatMap(([, { env }]) => {
     const value = options[camel(flagOf(env))];
-    return typeof value === "string" ? [[env, value]] : [];
+    // A flag wins over the environment, whichever way that gives it.
+    return typeof value === "string"
+      ? [
+          [env, value],
+          [`${env}_FILE`, undefined],
+        ]
+      : [];
   });
   return readConfig({ ...process.env, ...Object.fromEntries(flags) });
 }
