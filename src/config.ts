@@ -134,6 +134,13 @@ type Values = {
   readonly [K in keyof typeof settings]: (typeof settings)[K] extends Setting<infer T> ? T : never;
 };
 
+/** Every variable that is understood. */
+export const variables: ReadonlySet<string> = new Set(
+  Object.values<Setting<unknown>>(settings).flatMap(({ env, alias = env, mayBeInFile }) =>
+    mayBeInFile ? [env, alias, `${env}_FILE`] : [env, alias],
+  ),
+);
+
 /** The settings of this run. */
 export type Config = Values;
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { settings } from "../src/config.ts";
+import { settings, variables } from "../src/config.ts";
 import { everyEndpoint } from "../src/contract/api.ts";
 import { errors } from "../src/contract/errors.ts";
 
@@ -68,11 +68,7 @@ test("the table of settings is that of config.ts", () => {
 });
 
 test("every error code and setting that the documents name exists", () => {
-  const known = new Set<string>([
-    ...Object.keys(errors),
-    ...Object.values(settings).map(({ env }) => env),
-    "REDIS_URL",
-  ]);
+  const known = new Set<string>([...Object.keys(errors), ...variables]);
   const strangers = files.flatMap((file) =>
     Array.from(textOf(file).matchAll(/\b[45]\d\d `([a-z_]+)`|`([A-Z]+(?:_[A-Z]+)+)(?:=[^`]*)?`/g))
       .map(([, code, variable]) => (code ?? variable) as string)
