@@ -147,7 +147,7 @@ async function keepOffTheServersCore(processes: readonly number[]): Promise<void
 
 async function whereThingsRun(postgres: PostgresServer, valkey: ValkeyServer): Promise<string> {
   const [settings] = await postgres.query(
-    "select current_setting('server_version') as version, current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit",
+    "select split_part(current_setting('server_version'), ' ', 1) as version, current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit",
   );
   const about = await valkey.client().info("server");
   // Valkey names the Redis that it is compatible with, too.
