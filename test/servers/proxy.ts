@@ -12,6 +12,9 @@ export interface Door extends AsyncDisposable {
   cutAfter(text: string): void;
   /** Turns away whoever comes next, once. */
   refuseNext(): void;
+  /** Ends all connections, and turns everybody away until it is opened again. */
+  shut(): void;
+  open(): void;
   /** How often somebody was turned away. */
   refused(): number;
 }
@@ -21,10 +24,11 @@ export async function aDoor(toPort: number): Promise<Door> {
   let trips = 0;
   let cutting: string | undefined;
   let isRefusing = false;
+  let isShut = false;
   let refused = 0;
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
-    if (isRefusing) {
+    if (isShut || isRefusing) {
       isRefusing = false;
       refused += 1;
       return void client.destroy();
@@ -75,6 +79,13 @@ export async function aDoor(toPort: number): Promise<Door> {
     },
     refuseNext: () => {
       isRefusing = true;
+    },
+    shut: () => {
+      isShut = true;
+      for (const socket of sockets) socket.destroy();
+    },
+    open: () => {
+      isShut = false;
     },
     refused: () => refused,
     async [Symbol.asyncDispose]() {
