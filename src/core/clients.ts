@@ -38,7 +38,8 @@ export const clients: Operations<PetstoreApi["admin"]["clients"]> = {
   },
 
   async remove(cx, { clientId }) {
-    const client = await knownClient(cx, clientId);
+    // Orders that are being placed are waited for, and so seen.
+    const client = (await cx.store.lockedClient(clientId)) ?? refuseUnknown(clientId);
     const { id } = client;
     await refuseOperator(cx, client, "removed");
     if (await cx.store.hasOpenOrders(id)) {
@@ -52,10 +53,11 @@ export const clients: Operations<PetstoreApi["admin"]["clients"]> = {
 
 /** The client, or 404. */
 export async function knownClient(cx: ReadContext, clientId: Int64): Promise<ClientRecord> {
-  const client = await cx.store.client(clientId);
-  return (
-    client ?? fail("client_not_found", `There is no client ${clientId}. Find ids with GET /admin/clients.`)
-  );
+  return (await cx.store.client(clientId)) ?? refuseUnknown(clientId);
+}
+
+function refuseUnknown(clientId: Int64): never {
+  fail("client_not_found", `There is no client ${clientId}. Find ids with GET /admin/clients.`);
 }
 
 /** The client that keys without another client belong to; made when first needed. */

@@ -116,6 +116,10 @@ export interface Writes extends Reads {
     client: Omit<ClientRecord, "id" | "createdAt" | "suspendedAt">,
     now: number,
   ): Awaitable<ClientRecord>;
+  /** The client, which nobody removes until the transaction ends. `null`: it is gone. */
+  keptClient(id: number): Awaitable<ClientRecord | null>;
+  /** The client, for which nobody places an order until the transaction ends. */
+  lockedClient(id: Int64): Awaitable<ClientRecord | null>;
   changeClient(client: ClientRecord): Awaitable<void>;
   /** The row stays for what refers to it; nothing finds it any more, and its keys are revoked. */
   removeClient(id: number, now: number): Awaitable<void>;

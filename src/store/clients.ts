@@ -5,7 +5,8 @@ import { type Db, fragment, sql } from "./statement.ts";
 const columns = fragment`id, name, plan, per_minute as "perMinute", per_day as "perDay",
   created_at as "createdAt", suspended_at as "suspendedAt"`;
 
-const clientById = sql<ClientRecord>`select ${columns} from clients where id = :id and removed_at is null`;
+export const presentClient = fragment`select ${columns} from clients where id = :id and removed_at is null`;
+const clientById = sql<ClientRecord>`${presentClient}`;
 const clientNamed = sql<ClientRecord>`
   select ${columns} from clients where name = :name and plan = :plan and removed_at is null order by id limit 1`;
 const insertClient = sql<ClientRecord>`
@@ -38,11 +39,17 @@ export function clientReads(db: Db): ClientReads {
   };
 }
 
-type ClientWrites = Pick<Writes, "addClient" | "changeClient" | "removeClient" | "raiseAccessRevision">;
+type ClientWrites = Pick<
+  Writes,
+  "addClient" | "keptClient" | "lockedClient" | "changeClient" | "removeClient" | "raiseAccessRevision"
+>;
 
 export function clientWrites(db: Db): ClientWrites {
   return {
     addClient: async (client, now) => (await db.get(insertClient, { ...client, now })) as ClientRecord,
+    // Where one writes after another, as in SQLite, nobody else removes or orders meanwhile.
+    keptClient: (id) => db.get(clientById, { id }),
+    lockedClient: (id) => db.get(clientById, { id }),
     changeClient: (client) => db.run(updateClient, { ...client }),
     removeClient: async (id, now) => {
       await db.run(revokeItsKeys, { id, now });

@@ -94,6 +94,13 @@ const checks: readonly Check[] = [
       `order ${id} no longer has pet ${petId}, but its movements add up to ${total}`,
   },
   {
+    name: "removed clients have no open orders",
+    find: sql<Row>`
+      select o.id, o.client_id as "clientId" from orders o join clients c on c.id = o.client_id
+      where o.complete = 0 and c.removed_at is not null limit :limit`,
+    says: ({ id, clientId }) => `order ${id} is open, but its client ${clientId} was removed`,
+  },
+  {
     name: "orders are whole",
     find: sql<Row>`
       select id from orders where (complete = 1 and (pet_id is null or ship_date is null))

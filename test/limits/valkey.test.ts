@@ -1,8 +1,10 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { goodConduct } from "../../src/core/bans.ts";
 import type { KnownKey, LimitedKey, NewBanRecord, NewEvent } from "../../src/core/ports.ts";
 import { ADDRESSES_IN_MEMORY } from "../../src/limits/memory.ts";
 import { eventually } from "../cli/command.ts";
 import { NOON } from "../harness.ts";
+import { aDoor } from "../servers/proxy.ts";
 import { aValkey } from "../servers/valkey.ts";
 import { type InValkey, inValkey } from "./in-valkey.ts";
 import { RULES } from "./shop.ts";
@@ -67,6 +69,41 @@ function known(key: LimitedKey, lifts: number): KnownKey {
     windows: null,
     conduct: null,
     lifts,
+  };
+}
+
+const STRIKES = 5;
+const BACK_WITHIN_MS = 3000;
+
+/** Two instances of which one reaches Valkey through a door, and has earned strikes while it was shut. */
+async function oneCutOff() {
+  const door = await aDoor(valkey.port);
+  const shared = await instances(1);
+  const options = {
+    bans: RULES,
+    anonymous: { perMinute: 60, perDay: 1000 },
+    onBan: () => {},
+    tell: () => {},
+    clock: () => shared.clock.now,
+  };
+  const alone = await inValkey({ url: `redis://127.0.0.1:${door.port}` }, shared.prefix, options);
+  const key = { ...KEY, perMinute: 1 };
+  await times(alone, key, 2, shared.clock.now);
+  door.shut();
+  expect(await eventually(() => alone.limits.state().isAway, 1000)).toBe(true);
+  shared.clock.now += PAST_GRACE;
+  expect(await times(alone, key, STRIKES, shared.clock.now)).toEqual({ minute: STRIKES });
+  return {
+    ...shared,
+    alone,
+    key,
+    door,
+    strikes: async () => (await shared.one.limits.ask(key, shared.clock.now)).standing.conduct.strikes.length,
+    async [Symbol.asyncDispose]() {
+      shared[Symbol.dispose]();
+      alone.close();
+      await door[Symbol.asyncDispose]();
+    },
   };
 }
 
@@ -152,6 +189,34 @@ describe("instances that share a Valkey", () => {
       each.limits.introduce(known(key, 1));
       expect(await times(each, { ...key, lifts: 1 }, 1, clock.now)).toEqual({ ban: 1 });
     }
+  });
+
+  test("do not get strikes back that were lifted while the one that counted them was cut off", async () => {
+    await using shop = await oneCutOff();
+    const { one, alone, key, clock, door } = shop;
+    const lifted = { ...known(key, 1), conduct: { ...goodConduct, goodSince: clock.now } };
+    one.limits.introduce(lifted);
+    expect(await shop.strikes()).toBe(0);
+    door.open();
+    expect(await eventually(() => alone.said.at(-1) === "back", BACK_WITHIN_MS)).toBe(true);
+    // What is sent on the way back is there before the first request.
+    await alone.limits.ask(key, clock.now);
+    expect(await shop.strikes()).toBe(0);
+    // The next strike is the first.
+    expect(await times(one, { ...key, lifts: 1 }, 1, clock.now)).toEqual({ minute: 1 });
+    expect(await shop.strikes()).toBe(1);
+  });
+
+  test("hear of strikes that could not be told at once", async () => {
+    await using shop = await oneCutOff();
+    const { alone, key, door, prefix } = shop;
+    const name = `${prefix}:{client:${key.clientId}}:key:${key.keyId}`;
+    await valkey.client().set(name, "what no script can add to");
+    door.open();
+    const wentAway = () => alone.said.filter((text) => text.includes("WRONGTYPE")).length > 0;
+    expect(await eventually(wentAway, BACK_WITHIN_MS)).toBe(true);
+    await valkey.client().del(name);
+    expect(await eventually(async () => (await shop.strikes()) === STRIKES, BACK_WITHIN_MS)).toBe(true);
   });
 
   test("share the questions of a key and the windows of an address", async () => {

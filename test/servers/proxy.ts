@@ -10,14 +10,29 @@ export interface Door extends AsyncDisposable {
   taken(): number;
   /** Ends the connection that next sends this, when the server has done it but before its answer is handed over. */
   cutAfter(text: string): void;
+  /** Turns away whoever comes next, once. */
+  refuseNext(): void;
+  /** Ends all connections, and turns everybody away until it is opened again. */
+  shut(): void;
+  open(): void;
+  /** How often somebody was turned away. */
+  refused(): number;
 }
 
 /** A round trip is anything sent after an answer was handed over, or first of all. */
 export async function aDoor(toPort: number): Promise<Door> {
   let trips = 0;
   let cutting: string | undefined;
+  let isRefusing = false;
+  let isShut = false;
+  let refused = 0;
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
+    if (isShut || isRefusing) {
+      isRefusing = false;
+      refused += 1;
+      return void client.destroy();
+    }
     const upstream = connect(toPort, "127.0.0.1");
     let isAnswered = true;
     let isCut = false;
@@ -62,6 +77,17 @@ export async function aDoor(toPort: number): Promise<Door> {
     cutAfter: (text) => {
       cutting = text;
     },
+    refuseNext: () => {
+      isRefusing = true;
+    },
+    shut: () => {
+      isShut = true;
+      for (const socket of sockets) socket.destroy();
+    },
+    open: () => {
+      isShut = false;
+    },
+    refused: () => refused,
     async [Symbol.asyncDispose]() {
       server.close();
       for (const socket of sockets) socket.destroy();

@@ -59,6 +59,12 @@ interface Damage {
 
 const damages: Damage[] = [
   {
+    damage: "a client that was removed before its order was done",
+    sql: ({ order }) => `update clients set removed_at = 1 where id = ${order.clientId}`,
+    check: "removed clients have no open orders",
+    says: ({ order }) => `order ${order.id} is open, but its client ${order.clientId} was removed`,
+  },
+  {
     damage: "stock that its movements do not explain",
     sql: ({ open }) => `update pets set quantity = 4 where id = ${open.id}`,
     check: "ledger equals stock",

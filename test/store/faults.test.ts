@@ -116,9 +116,9 @@ test("no more than so many wait for a connection, and none for longer than it ma
   const settings = { url, connectMs: 2000, statementMs: 0, lockMs: 0, idleInTransactionMs: 0 };
   const pool = openPool(settings, 2, { waitMs: 100, queued: 3, probeMs: 50 });
   const deadline = Date.now() + 10_000;
-  const wires = await Promise.all([pool.lease(deadline), pool.lease(deadline)]);
-  const waiting = Array.from({ length: 3 }, () => outcome(() => pool.lease(deadline)));
-  const tooMany = await outcome(() => pool.lease(deadline));
+  const wires = await Promise.all([pool.lease(deadline, "read"), pool.lease(deadline, "read")]);
+  const waiting = Array.from({ length: 3 }, () => outcome(() => pool.lease(deadline, "read")));
+  const tooMany = await outcome(() => pool.lease(deadline, "read"));
   expect([tooMany.code, tooMany.ms < 50]).toEqual(["overloaded", true]);
   pool.giveBack(wires[0]);
   const waited = await Promise.all(waiting);
@@ -137,8 +137,8 @@ test("a connection that was lost makes room for one that waits", async () => {
   const settings = { url, connectMs: 2000, statementMs: 0, lockMs: 0, idleInTransactionMs: 0 };
   const pool = openPool(settings, 1);
   const deadline = Date.now() + 10_000;
-  const wire = await pool.lease(deadline);
-  const waiting = pool.lease(deadline);
+  const wire = await pool.lease(deadline, "read");
+  const waiting = pool.lease(deadline, "read");
   wire.discard("for the test");
   const next = await waiting;
   expect((await next.send({ text: "select 1 as one" })).rows).toEqual([{ one: 1 }]);
@@ -165,7 +165,7 @@ test("however many wait for a connection, the server is ready and sees that keys
   const busy = openPostgresEngine({ url, rules, connections: 1, perform, onFault: () => {} });
   await busy.reads.category(1);
   const holder = openPool({ url, connectMs: 2000, statementMs: 0, lockMs: 0, idleInTransactionMs: 0 }, 1);
-  const wire = await holder.lease(Date.now() + 5000);
+  const wire = await holder.lease(Date.now() + 5000, "write");
   await wire.send({ text: "begin" });
   await wire.send({ text: "lock table categories in access exclusive mode" });
   const waiting = Array.from({ length: 10 }, () => outcome(() => Promise.resolve(busy.reads.category(1))));

@@ -101,9 +101,15 @@ export function valkeyLimits(options: ValkeyOptions): ValkeyLimits {
           throw error;
         });
       }),
-      ...conducts.map(({ name, conduct, lifts }) =>
-        send("addConduct", name, time(), String(lifts), strikeWindowMs, ...conductArgs(conduct)),
-      ),
+      ...conducts.map((each) => {
+        const { name, conduct, lifts } = each;
+        const args = [time(), String(lifts), strikeWindowMs, ...conductArgs(conduct)];
+        return send("addConduct", name, ...args).catch((error) => {
+          // The most strikes are taken, not the sum: what may have been added can be sent again.
+          meanwhile.giveBackConduct(each);
+          throw error;
+        });
+      }),
     ];
   };
 

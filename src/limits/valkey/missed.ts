@@ -11,6 +11,7 @@ export interface Missed {
   take(most: number): MissedPart;
   /** It could not be added after all. */
   giveBack(windows: MissedWindows): void;
+  giveBackConduct(conduct: MissedConduct): void;
 }
 
 export interface MissedWindows extends Windows {
@@ -18,18 +19,20 @@ export interface MissedWindows extends Windows {
   readonly keptSeconds: number;
 }
 
+export interface MissedConduct {
+  readonly name: string;
+  readonly conduct: Conduct;
+  readonly lifts: number;
+}
+
 export interface MissedPart {
   readonly windows: readonly MissedWindows[];
-  readonly conducts: readonly {
-    readonly name: string;
-    readonly conduct: Conduct;
-    readonly lifts: number;
-  }[];
+  readonly conducts: readonly MissedConduct[];
 }
 
 export function missed(): Missed {
   const windows = new Map<string, MissedWindows>();
-  const conducts = new Map<string, MissedPart["conducts"][number]>();
+  const conducts = new Map<string, MissedConduct>();
   return {
     get size() {
       return windows.size + conducts.size;
@@ -60,6 +63,9 @@ export function missed(): Missed {
       if (!own) return void windows.set(given.name, given);
       if (own.minuteOpenedAt === given.minuteOpenedAt) own.minuteCount += given.minuteCount;
       if (own.day === given.day) own.dayCount += given.dayCount;
+    },
+    giveBackConduct(given) {
+      if (!conducts.has(given.name)) conducts.set(given.name, given);
     },
   };
 }

@@ -240,18 +240,24 @@ keep(KEYS[1], windows, seconds, tonumber(ARGV[2]))
 return {}
 `;
 
-/** Adds conduct that changed meanwhile: as \`worst\` of core/bans.ts, the most strikes and the highest level. KEYS: conduct. ARGV as of introduce. */
+/**
+ * Adds conduct that changed meanwhile: as \`worst\` of core/bans.ts, the most strikes and the highest level. What was earned
+ * before a lift that has acted here is forgiven. KEYS: conduct. ARGV as of introduce.
+ */
 const addConduct = `${CLOCK}${CONDUCT}
 local now = clock(ARGV[1])
-local strikeWindow = tonumber(ARGV[3])
+local lifts, strikeWindow = tonumber(ARGV[2]), tonumber(ARGV[3])
 local own, given = conductOf(KEYS[1]), givenConduct(4)
+if lifts < number(redis.call("HGET", KEYS[1], "lifts")) then
+  given.strikes, given.level, given.goodSince = {}, own.level, own.goodSince
+end
 local worst = #recent(given.strikes, now, strikeWindow) >= #recent(own.strikes, now, strikeWindow) and given or own
 local highest = levelAt(given, now) >= levelAt(own, now) and given or own
 local conduct = {
   windowResetAt = worst.windowResetAt, firstRefusedAt = worst.firstRefusedAt, strikes = worst.strikes,
   level = highest.level, goodSince = highest.goodSince,
 }
-keepConduct(KEYS[1], conduct, tonumber(ARGV[2]), now, strikeWindow)
+keepConduct(KEYS[1], conduct, lifts, now, strikeWindow)
 return {}
 `;
 

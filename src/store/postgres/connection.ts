@@ -6,9 +6,6 @@ import type { Pool } from "./pool.ts";
 import { classified, isDeadEnd, isLockTimeout, isLoss } from "./trouble.ts";
 import type { Answered, Sent, Wire } from "./wire.ts";
 
-/** A connection that has not answered for so long says that the server stands still. */
-const SILENT_MS = 1500;
-
 /** Every question is one round trip on a connection of its own; answered, or refused, within `withinMs`. */
 export function askingDb(pool: Pool, withinMs: number): Db {
   const ask = async <Row>(statement: Statement<Row>, args: Arguments): Promise<Answered> => {
@@ -32,7 +29,7 @@ export function askingDb(pool: Pool, withinMs: number): Db {
 }
 
 async function askOnce(pool: Pool, deadline: number, sent: Sent, which?: "fresh"): Promise<Answered> {
-  const wire = await pool.lease(deadline, which);
+  const wire = await pool.lease(deadline, "read", which);
   const watch = watched(pool, wire, deadline);
   try {
     return await wire.send(sent);
@@ -45,16 +42,8 @@ async function askOnce(pool: Pool, deadline: number, sent: Sent, which?: "fresh"
   }
 }
 
-/** Ends the connection at the deadline, and gives the server up if it has been silent for long. */
 function watched(pool: Pool, wire: Wire, deadline: number): Timer {
-  return setTimeout(
-    () => {
-      const isSilent = wire.silentMs() >= SILENT_MS;
-      wire.discard("no answer came in time");
-      if (isSilent) pool.giveUp("The server does not answer.");
-    },
-    Math.max(1, deadline - Date.now()),
-  );
+  return setTimeout(pool.abandon, Math.max(1, deadline - Date.now()), wire);
 }
 
 export interface TransactionOptions {
@@ -79,7 +68,8 @@ export async function inTransaction<T>(
   { deadline, locks = [], isolation = "read committed", settings = "", connection }: TransactionOptions,
   work: (db: Db) => Promise<T>,
 ): Promise<T> {
-  const wire = await pool.lease(deadline, connection);
+  const use = isolation === "read committed" ? "write" : "read";
+  const wire = await pool.lease(deadline, use, connection);
   const watch = watched(pool, wire, deadline);
   let isCommitting = false;
   let failure: { readonly error: unknown } | undefined;

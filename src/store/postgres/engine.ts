@@ -5,7 +5,7 @@ import { sql } from "../statement.ts";
 import { reads } from "../store.ts";
 import { askingDb } from "./connection.ts";
 import { accessLock, keyLock, type Lock } from "./locks.ts";
-import { openPool } from "./pool.ts";
+import { openPool, POOL_BOUNDS } from "./pool.ts";
 import { transact } from "./transact.ts";
 
 /** A read is answered or refused within this, a write within that: together less than a request may take. */
@@ -35,9 +35,11 @@ export function openPostgresEngine({ url, rules, connections, perform, onFault }
     lockMs: LOCK_MS,
     idleInTransactionMs: IDLE_IN_TRANSACTION_MS,
   };
-  const pool = openPool(settings, connections);
+  // Of one server: while either hears of it, neither gives it up.
+  const pulse = { heardAt: 0 };
+  const pool = openPool(settings, connections, POOL_BOUNDS, pulse);
   // One connection beside the others: that keys were revoked is seen, and that the server is ready, however many wait.
-  const watching = openPool(settings, 1);
+  const watching = openPool(settings, 1, POOL_BOUNDS, pulse);
   const watch = askingDb(watching, WATCH_MS);
   let forgetting: Promise<void> | undefined;
   const underWay = new Set<Promise<unknown>>();

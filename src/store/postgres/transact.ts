@@ -1,6 +1,7 @@
 import type { Writes } from "../../core/ports.ts";
 import type { Db } from "../statement.ts";
 import { writes } from "../store.ts";
+import { clientLocking } from "./clients.ts";
 import { inTransaction, type TransactionOptions } from "./connection.ts";
 import { orderPlacing } from "./orders.ts";
 import type { Pool } from "./pool.ts";
@@ -31,7 +32,7 @@ export async function transact<T>(
   }
 }
 
-/** The shared store, but for what is fewer round trips in words of PostgreSQL's own. */
+/** The shared store, but for what is fewer round trips, or locks a row, in words of PostgreSQL's own. */
 function writesOf(db: Db): Writes {
-  return { ...writes(db), ...orderPlacing(db) };
+  return { ...writes(db), ...orderPlacing(db), ...clientLocking(db) };
 }

@@ -55,7 +55,11 @@ const types = {
 };
 
 /** Opens a connection; rejects when that takes too long or is refused. */
-export async function openWire(settings: WireSettings, onLost: (wire: Wire) => void): Promise<Wire> {
+export async function openWire(
+  settings: WireSettings,
+  onLost: (wire: Wire) => void,
+  onHeard: () => void = () => {},
+): Promise<Wire> {
   const socket = new Socket();
   const client = new pg.Client({
     connectionString: settings.url,
@@ -104,9 +108,10 @@ export async function openWire(settings: WireSettings, onLost: (wire: Wire) => v
         waiting.add(reject);
         gather();
         client.query({ text, values, name } as pg.QueryConfig, (error: Error | null, result) => {
-          heardAt = Date.now();
           // What is no answer of the server's is the end of the connection, for all that wait.
           if (error && !(error instanceof pg.DatabaseError)) return lose(error);
+          heardAt = Date.now();
+          onHeard();
           waiting.delete(reject);
           if (error) reject(error);
           else resolve(result);
@@ -129,5 +134,6 @@ export async function openWire(settings: WireSettings, onLost: (wire: Wire) => v
     socket.destroy();
     throw error;
   }
+  onHeard();
   return wire;
 }
