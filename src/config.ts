@@ -122,6 +122,12 @@ export const settings = {
     "Requests under way at once; more are answered 503.",
     integer(1, 1_000_000),
   ),
+  shutdownDrainSeconds: setting(
+    "SHUTDOWN_DRAIN_SECONDS",
+    "0",
+    "How long a stop goes on answering, not ready and without keeping connections, before it stops accepting.",
+    integer(0, 3600),
+  ),
   shutdownSeconds: setting(
     "SHUTDOWN_SECONDS",
     "10",

@@ -53,6 +53,7 @@ export async function aWorld(count = 3): Promise<World> {
     VALKEY_URL: valkey.url,
     LOG_LEVEL: "warn",
     TRUST_PROXY: "1",
+    SHUTDOWN_DRAIN_SECONDS: "1",
     // Loads run into their limits over and over; nobody is to be banned for it.
     BAN_STRIKES: "10000",
   };
