@@ -13,8 +13,7 @@ afterAll(() => world[Symbol.asyncDispose]());
 test.each(scenarios.map((each) => [each.name, each] as const))(
   "three instances survive: %s",
   async (_, { run, shortMs }) => {
-    const { problems, figures } = await run(world, { ms: shortMs, random: chance(SEED) });
-    if (process.env.SHOW) console.log(figures);
+    const { problems } = await run(world, { ms: shortMs, random: chance(SEED) });
     expect(problems).toEqual([]);
   },
   60_000,

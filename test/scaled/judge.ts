@@ -16,19 +16,19 @@ export interface Outcome {
 
 /** Every request was answered in time with one of these statuses; a 503 says when to come back. */
 export function answers(world: World, load: Load, allowed: readonly number[]): Outcome {
-  const strange = load.asked.filter(
+  const strange = load.requests.filter(
     ({ status, hasRetryAfter }) =>
       status === null || !allowed.includes(status) || (status === 503 && !hasRetryAfter),
   );
-  const slow = load.asked.filter(
+  const slow = load.requests.filter(
     ({ began, ms }) => ms > ANSWERED_WITHIN_MS + world.heartbeat.missedMs(began, began + ms),
   );
-  const statuses = Object.entries(Object.groupBy(load.asked, ({ status }) => String(status)));
+  const statuses = Object.entries(Object.groupBy(load.requests, ({ status }) => String(status)));
   return {
     figures: {
-      requests: load.asked.length,
+      requests: load.requests.length,
       statuses: statuses.map(([status, all = []]) => `${status} x ${all.length}`).join(", "),
-      "slowest, ms": Math.round(Math.max(...load.asked.map(({ ms }) => ms))),
+      "slowest, ms": Math.round(Math.max(...load.requests.map(({ ms }) => ms))),
     },
     problems: [
       ...few(

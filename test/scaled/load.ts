@@ -1,5 +1,5 @@
 // Buyers that go on placing orders whatever happens, and remember every answer.
-import type { World } from "./world.ts";
+import { asked, type World } from "./world.ts";
 
 const BUYERS = 12;
 const READERS = 4;
@@ -32,7 +32,7 @@ export interface Placed {
 
 export interface Load {
   readonly petIds: readonly number[];
-  readonly asked: readonly Asked[];
+  readonly requests: readonly Asked[];
   /** The order of each idempotency key that was answered with one. */
   readonly orders: ReadonlyMap<string, Placed>;
   /** Keys whose buyer gave up without an order. */
@@ -46,7 +46,7 @@ export interface Load {
 export async function buying(world: World, urls: readonly string[], readers = 0): Promise<Load> {
   const petIds = await pets(world);
   const name = crypto.randomUUID();
-  const asked: Asked[] = [];
+  const requests: Asked[] = [];
   const orders = new Map<string, Placed>();
   const unsettled: string[] = [];
   let [turn, keys, endsAt] = [0, 0, Number.POSITIVE_INFINITY];
@@ -56,7 +56,7 @@ export async function buying(world: World, urls: readonly string[], readers = 0)
     const began = performance.now();
     const answer = await answerOf(world, url, init);
     const { status, hasRetryAfter, cause } = answer;
-    asked.push({ what, began, ms: performance.now() - began, status, hasRetryAfter, cause });
+    requests.push({ what, began, ms: performance.now() - began, status, hasRetryAfter, cause });
     return answer;
   };
   const place = async (at: () => string, until: () => number) => {
@@ -84,7 +84,7 @@ export async function buying(world: World, urls: readonly string[], readers = 0)
   const everybody = [...Array.from({ length: BUYERS }, buyer), ...Array.from({ length: readers }, reader)];
   return {
     petIds,
-    asked,
+    requests,
     orders,
     unsettled,
     placeAt: (url, withinMs) => {
@@ -135,8 +135,7 @@ async function answerOf({ staff }: World, url: string, init: RequestInit = {}): 
 async function pets({ urls, staff }: World): Promise<number[]> {
   const [url = ""] = urls;
   const send = async (method: string, path: string, body: unknown) => {
-    const headers = { "x-api-key": staff, "content-type": "application/json" };
-    const response = await fetch(url + path, { method, body: JSON.stringify(body), headers });
+    const response = await asked(url + path, staff, method, body);
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
     return (await response.json()) as { id: number };
   };

@@ -1,7 +1,9 @@
 // What three instances must survive: the short form of each is a test, the long form is proven by `npm run prove`.
+import { accessChanges } from "./access-changes.ts";
 import { instanceFaults } from "./instance-faults.ts";
 import type { Outcome } from "./judge.ts";
 import { postgresFaults } from "./postgres-faults.ts";
+import { valkeyFaults } from "./valkey-faults.ts";
 import type { World } from "./world.ts";
 
 export interface Length {
@@ -18,7 +20,12 @@ export interface Scenario {
   run(world: World, length: Length): Promise<Outcome>;
 }
 
-export const scenarios: readonly Scenario[] = [...postgresFaults, ...instanceFaults];
+export const scenarios: readonly Scenario[] = [
+  ...accessChanges,
+  ...valkeyFaults,
+  ...postgresFaults,
+  ...instanceFaults,
+];
 
 /** The same numbers from the same seed (mulberry32). */
 export function chance(seed: number): () => number {

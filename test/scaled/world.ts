@@ -7,7 +7,7 @@ import { type Heartbeat, heartbeat } from "./heartbeat.ts";
 
 const READY_WITHIN_MS = 15_000;
 /** More than any load of ours asks for, so that a refusal is never the plan's. */
-const PLENTY = "100000000";
+const PLENTY = { plan: "enterprise", perMinute: 100_000_000, perDay: 100_000_000 };
 
 export interface Instance {
   readonly url: string;
@@ -17,6 +17,12 @@ export interface Instance {
   restart(): Promise<number>;
   /** Ended in the middle of whatever it does, and started again. */
   crash(): Promise<void>;
+}
+
+export interface NewKey {
+  readonly id: number;
+  readonly key: string;
+  readonly clientId: number;
 }
 
 export interface World extends AsyncDisposable {
@@ -33,10 +39,8 @@ export interface World extends AsyncDisposable {
   /** A command beside the servers; what it printed. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads the fields that it expects
   command(...words: string[]): Promise<any>;
-  /** A new client's key. */
-  newKey(
-    ...plan: string[]
-  ): Promise<{ readonly id: number; readonly key: string; readonly clientId: number }>;
+  /** A staff key of a new client, on the free plan by default. */
+  newKey(plan?: Readonly<Record<string, unknown>>): Promise<NewKey>;
   /** The rows of a question to the database. */
   rows(text: string): Promise<Record<string, unknown>[]>;
 }
@@ -56,6 +60,8 @@ export async function aWorld(count = 3): Promise<World> {
     SHUTDOWN_DRAIN_SECONDS: "1",
     // Loads run into their limits over and over; nobody is to be banned for it.
     BAN_STRIKES: "10000",
+    ANONYMOUS_PER_MINUTE: "1000000",
+    ANONYMOUS_PER_DAY: "1000000",
   };
   const started: (Instance & AsyncDisposable)[] = [];
   for (let n = 0; n < count; n++)
@@ -67,12 +73,14 @@ export async function aWorld(count = 3): Promise<World> {
     if (code !== 0) throw new Error(`petstore ${words.join(" ")} ended with ${code}: ${stdout}${stderr}`);
     return JSON.parse(stdout);
   };
-  const newKey: World["newKey"] = async (...plan) => {
-    const { id: clientId } = await command("clients", "create", "--name", "Shop", "--plan", ...plan);
-    const { id, key } = await command("keys", "create", "--client", String(clientId), "--role", "staff");
-    return { id, key, clientId };
+  const admin = adminKey(folder);
+  const newKey: World["newKey"] = async (plan = { plan: "free" }) => {
+    const client = await asked(`${urls[0]}/admin/clients`, admin, "POST", { name: "Shop", ...plan });
+    const { id: clientId } = (await client.json()) as { id: number };
+    const made = await asked(`${urls[0]}/admin/clients/${clientId}/keys`, admin, "POST", { role: "staff" });
+    return { ...((await made.json()) as { id: number; key: string }), clientId };
   };
-  const staff = await newKey("enterprise", "--per-minute", PLENTY, "--per-day", PLENTY);
+  const staff = await newKey(PLENTY);
   const beat = stack.use(heartbeat());
   const all = stack.move();
   return {
@@ -83,12 +91,18 @@ export async function aWorld(count = 3): Promise<World> {
     urls,
     heartbeat: beat,
     staff: staff.key,
-    admin: adminKey(folder),
+    admin,
     command,
     newKey,
     rows: (text) => postgres.query(text, database),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
+}
+
+/** Sends a request with a key. */
+export function asked(url: string, key: string, method = "GET", body?: unknown): Promise<Response> {
+  const headers = { "x-api-key": key, "content-type": "application/json" };
+  return fetch(url, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
 }
 
 /** Whether an instance says of itself that it is ready. */
