@@ -108,7 +108,9 @@ test("all of them speak of the same port", () => {
 test("a stop has more time than the server takes for it", () => {
   const shutdown = Number(settings.shutdownSeconds.fallback);
   for (const service of ours)
-    expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThan(shutdown);
+    expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThan(
+      shutdown + Number(service.environment.SHUTDOWN_DRAIN_SECONDS ?? 0),
+    );
   const pause = Number(container.lifecycle.preStop.exec.command[1]);
   const configured = Number(kubernetes("config").data.SHUTDOWN_SECONDS);
   expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(pause + configured);

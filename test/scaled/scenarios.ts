@@ -3,6 +3,7 @@ import { accessChanges } from "./access-changes.ts";
 import { instanceFaults } from "./instance-faults.ts";
 import type { Outcome } from "./judge.ts";
 import { postgresFaults } from "./postgres-faults.ts";
+import { sales } from "./sales.ts";
 import { valkeyFaults } from "./valkey-faults.ts";
 import type { World } from "./world.ts";
 
@@ -21,6 +22,7 @@ export interface Scenario {
 }
 
 export const scenarios: readonly Scenario[] = [
+  ...sales,
   ...accessChanges,
   ...valkeyFaults,
   ...postgresFaults,
