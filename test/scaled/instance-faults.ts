@@ -1,6 +1,6 @@
 // Instances that are restarted and killed behind nginx, and what its callers may notice: of a restart nothing.
 import { answers, type Outcome, orders, together, unless } from "./judge.ts";
-import { buyingAndReading } from "./load.ts";
+import { buying } from "./load.ts";
 import type { Length, Scenario } from "./scenarios.ts";
 import type { Instance, World } from "./world.ts";
 
@@ -25,7 +25,7 @@ export const instanceFaults: readonly Scenario[] = [
 ];
 
 async function rolled(world: World, { ms }: Length): Promise<Outcome> {
-  const load = await buyingAndReading(world, [world.nginx.url]);
+  const load = await buying(world, [world.nginx.url]);
   await Bun.sleep(CALM_MS);
   const codes: number[] = [];
   for (const until = performance.now() + ms; performance.now() < until; )
@@ -46,7 +46,7 @@ async function rolled(world: World, { ms }: Length): Promise<Outcome> {
 }
 
 async function killed(world: World, { ms, random }: Length): Promise<Outcome> {
-  const load = await buyingAndReading(world, [world.nginx.url]);
+  const load = await buying(world, [world.nginx.url]);
   await Bun.sleep(CALM_MS);
   let kills = 0;
   for (const until = performance.now() + ms; performance.now() < until; kills++) {

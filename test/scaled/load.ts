@@ -1,4 +1,4 @@
-// Buyers that go on placing orders whatever happens, and remember every answer.
+// Buyers that go on placing orders whatever happens, readers beside them, and every answer remembered.
 import { asked, type World } from "./world.ts";
 
 const BUYERS = 12;
@@ -42,8 +42,8 @@ export interface Load {
   stop(): Promise<void>;
 }
 
-/** Starts to buy at these addresses in turn, each order with a key that is repeated until it is answered 201. */
-export async function buying(world: World, urls: readonly string[], readers = 0): Promise<Load> {
+/** Starts to buy and to read at these addresses in turn, each order with a key that is repeated until it is answered 201. */
+export async function buying(world: World, urls: readonly string[]): Promise<Load> {
   const petIds = await pets(world);
   const name = crypto.randomUUID();
   const requests: Asked[] = [];
@@ -81,7 +81,7 @@ export async function buying(world: World, urls: readonly string[], readers = 0)
       await Bun.sleep(PAUSE_MS);
     }
   };
-  const everybody = [...Array.from({ length: BUYERS }, buyer), ...Array.from({ length: readers }, reader)];
+  const everybody = [...Array.from({ length: BUYERS }, buyer), ...Array.from({ length: READERS }, reader)];
   return {
     petIds,
     requests,
@@ -100,9 +100,6 @@ export async function buying(world: World, urls: readonly string[], readers = 0)
     },
   };
 }
-
-/** Readers beside the buyers. */
-export const buyingAndReading = (world: World, urls: readonly string[]) => buying(world, urls, READERS);
 
 /** Sends an order anew with its key; what it is answered with. */
 export function repeated(world: World, url: string, petId: number, key: string) {

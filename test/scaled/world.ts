@@ -81,7 +81,7 @@ export async function aWorld(count = 3): Promise<World> {
     return { ...((await made.json()) as { id: number; key: string }), clientId };
   };
   const staff = await newKey(PLENTY);
-  const beat = stack.use(heartbeat());
+  const beat = stack.use(await heartbeat());
   const all = stack.move();
   return {
     postgres,
