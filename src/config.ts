@@ -136,10 +136,6 @@ export const settings = {
   ),
 } as const;
 
-type Values = {
-  readonly [K in keyof typeof settings]: (typeof settings)[K] extends Setting<infer T> ? T : never;
-};
-
 /** Every variable that is understood. */
 export const variables: ReadonlySet<string> = new Set(
   Object.values<Setting<unknown>>(settings).flatMap(({ env, alias = env, mayBeInFile }) =>
@@ -148,7 +144,9 @@ export const variables: ReadonlySet<string> = new Set(
 );
 
 /** The settings of this run. */
-export type Config = Values;
+export type Config = {
+  readonly [K in keyof typeof settings]: (typeof settings)[K] extends Setting<infer T> ? T : never;
+};
 
 /** One or more settings are wrong; the message names all of them. */
 export class WrongSettings extends Error {
@@ -179,6 +177,8 @@ export function readConfig(env: Environment, readFile = textOf): Config {
   return config;
 }
 
+const textOf = (path: string) => readFileSync(path, "utf8");
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What is given for a setting: by its name, by another, or in a file. */
@@ -196,10 +196,6 @@ function givenIn(
   } catch (error) {
     return new Error(`cannot be read from ${variable}_FILE: ${(error as Error).message}`);
   }
-}
-
-function textOf(path: string): string {
-  return readFileSync(path, "utf8");
 }
 
 function setting<T>(
