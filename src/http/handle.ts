@@ -106,7 +106,7 @@ async function answered(house: Handling, path: Path | null, exchange: Exchange):
   const endpoint = path?.methods[method];
   exchange.endpoint = endpoint;
   // Awaited only where there is something to wait for: that is the rule for all that a request meets often.
-  const identified = house.callers.identify(request, now);
+  const identified = house.callers.identify(request, now, isOverloaded);
   const caller = identified instanceof Promise ? await identified : identified;
   const admitted = admit(house, exchange, caller, isOverloaded, endpoint?.route.uncounted === true);
   const refused = admitted instanceof Promise ? await admitted : admitted;

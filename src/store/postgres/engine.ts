@@ -21,6 +21,9 @@ const IDLE_IN_TRANSACTION_MS = 5000;
 const WATCH_MS = 1000;
 
 const writeSettings = `set local lock_timeout = ${LOCK_MS}; set local statement_timeout = ${WRITE_STATEMENT_MS}`;
+/** Dealt out in this thread, so little at once. */
+const FOLDED_AT_ONCE = 1024 * 1024;
+
 const one = sql<{ one: number }>`select 1 as one`;
 
 /** PostgreSQL: reads and writes in this process, on a bounded number of connections. */
@@ -56,6 +59,7 @@ export function openPostgresEngine({ url, rules, connections, perform, onFault }
     }
   };
   return {
+    foldedAtOnce: FOLDED_AT_ONCE,
     reads: { ...reads(askingDb(pool, READ_MS)), accessRevision: reads(watch).accessRevision },
     perform: (command) =>
       counted(
