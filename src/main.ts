@@ -26,7 +26,7 @@ const itself: Caller = { clientId: 0, keyId: 0, role: "admin" };
 
 export interface Running {
   readonly url: string;
-  /** Finishes what is under way, writes what is left, and closes. */
+  /** Lets callers go elsewhere, finishes what is under way, writes what is left, and closes. */
   stop(): Promise<void>;
 }
 
@@ -146,6 +146,7 @@ export async function start(
       },
       cors: cors(config.corsOrigins),
       deprecation,
+      isStopping: () => isStopping,
       newRequestId: requestIds(crypto.randomUUID().slice(0, 8)),
       pages: pages(() => openapi(deprecation), deprecation, isReady),
     }),
@@ -191,6 +192,7 @@ export async function start(
     async stop() {
       if (isStopping) return;
       isStopping = true;
+      await Bun.sleep(config.shutdownDrainSeconds * 1000);
       for (const timer of timers) clearInterval(timer);
       await Promise.race([server.stop(), Bun.sleep(config.shutdownSeconds * 1000)]);
       await server.stop(true);
