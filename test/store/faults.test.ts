@@ -17,6 +17,7 @@ const READ_MS = 2500;
 const WRITE_MS = 4000;
 const AT_ONCE_MS = 250;
 const RECOVERY_MS = 3000;
+const GOODBYE_MS = 2000;
 
 let server: PostgresServer;
 let url: string;
@@ -187,4 +188,18 @@ test("what a connection cannot even send ends it, and everybody who waits is tol
   for (const waiting of [slow, unsendable])
     expect(await waiting.catch((error: unknown) => error)).toBeInstanceOf(Lost);
   expect(wire.isLost).toBe(true);
+});
+
+test("a server that stands still at the goodbye holds nobody up", async () => {
+  const settings = { url, connectMs: 2000, statementMs: 0, lockMs: 0, idleInTransactionMs: 0 };
+  const wire = await openWire(settings, () => {});
+  await wire.send({ text: "select 1" });
+  server.stall();
+  try {
+    const { code, ms } = await outcome(() => Promise.race([wire.close(), Bun.sleep(GOODBYE_MS)]));
+    expect([code, ms < GOODBYE_MS, wire.isLost]).toEqual(["done", true, true]);
+  } finally {
+    server.resume();
+  }
+  await isWellAgain();
 });

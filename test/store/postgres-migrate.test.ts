@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Migration, migrations, NewerDatabase } from "../../src/store/migrations.ts";
 import { migrate } from "../../src/store/postgres/migrate.ts";
-import { openPostgresStore } from "../../src/store/postgres/store.ts";
+import { inspectPostgres, openPostgresStore } from "../../src/store/postgres/store.ts";
 import { openWire, type Wire } from "../../src/store/postgres/wire.ts";
 import { petstore } from "../cli/command.ts";
 import { type ReachedPostgres, sharedPostgres } from "../servers/postgres.ts";
@@ -91,6 +91,23 @@ test("another program's database, an older and a newer one are told in a plain s
   const tables = "select table_name as name from information_schema.tables where table_schema = 'public'";
   expect(await server.query(tables, foreign)).toEqual([{ name: "notes" }]);
 }, 30_000);
+
+test("what an extension brings along makes a database no other program's; a table of its own beside it does", async () => {
+  const database = await server.newDatabase();
+  await server.query(
+    `create extension pg_stat_statements;
+    create table known_places (id int); alter extension pg_stat_statements add table known_places`,
+    database,
+  );
+  const store = await openPostgresStore(server.url(database), 0);
+  expect([store.migrated, (await store.diagnose()).findings]).toEqual([names, []]);
+  await store.close();
+  await (await inspectPostgres(server.url(database))).close();
+
+  const foreign = await server.newDatabase();
+  await server.query("create extension pg_stat_statements; create table notes (text text)", foreign);
+  await expect(openPostgresStore(server.url(foreign), 0)).rejects.toThrow("tables of another program");
+});
 
 test("bytes are kept as they are", async () => {
   const wire = await connected(await server.newDatabase());

@@ -49,9 +49,12 @@ async function appliedIn(wire: Wire): Promise<number> {
   return (rows[0] as { applied: number }).applied;
 }
 
+/** What extensions bring along, and views, which hold nothing, say nothing of whose database it is. */
 async function tablesOf(wire: Wire): Promise<string[]> {
   const { rows } = await wire.send({
-    text: "select table_name as name from information_schema.tables where table_schema = current_schema()",
+    text: `select relname as name from pg_class c
+      where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not exists
+        (select 1 from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')`,
   });
   return (rows as { name: string }[]).map(({ name }) => name);
 }

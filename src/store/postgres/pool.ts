@@ -200,17 +200,8 @@ export function openPool(
     async close() {
       isClosed = true;
       clearTimeout(probe);
-      await Promise.all(idle.splice(0).map(saidGoodbye));
+      await Promise.all(idle.splice(0).map((wire) => wire.close()));
       for (const wire of open) wire.discard("the pool is closed");
     },
   };
-}
-
-/** How long a server may take to hear the goodbye. */
-const GOODBYE_MS = 500;
-
-async function saidGoodbye(wire: Wire): Promise<void> {
-  const timer = setTimeout(wire.discard, GOODBYE_MS, "it did not hear the goodbye");
-  await wire.close();
-  clearTimeout(timer);
 }

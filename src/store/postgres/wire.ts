@@ -34,7 +34,7 @@ export interface Wire {
   silentMs(): number;
   /** Ends it at once: what waits for an answer gets `Lost`. */
   discard(cause: string): void;
-  /** Lets what is under way be answered and says goodbye. */
+  /** Lets what is under way be answered and says goodbye; ended in any case if the server does not hear that in time. */
   close(): Promise<void>;
 }
 
@@ -45,6 +45,9 @@ export class Lost extends Error {
     this.name = "Lost";
   }
 }
+
+/** How long a server may take to hear the goodbye. */
+const GOODBYE_MS = 500;
 
 /** The types of whole numbers: ids stay below 2^53, and sums of what is counted do too. */
 const WHOLE_NUMBERS: ReadonlySet<number> = new Set([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
@@ -121,7 +124,9 @@ export async function openWire(
     discard: lose,
     async close() {
       if (isLost) return;
+      const timer = setTimeout(lose, GOODBYE_MS, "the server did not hear the goodbye");
       await client.end();
+      clearTimeout(timer);
       isLost = true;
     },
   };
