@@ -14,20 +14,35 @@ const API_TESTS = [
   "test/fuzz.test.ts",
 ];
 
+/** What holds the servers to their promises in time, and so wants the machine for itself. */
+const TIMED_TESTS = ["test/scaled/*.test.ts"];
+
+interface Step {
+  readonly name: string;
+  readonly command: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 const bin = (name: string) => `node_modules/.bin/${name}`;
+const found = (...patterns: string[]) =>
+  patterns.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync()]).map((path) => `./${path}`);
 const tests = [bin("bun"), "--no-install", "test", "--isolate", "--timeout=30000", "--max-concurrency=4"];
-const apiTests = API_TESTS.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync()]).map(
-  (path) => `./${path}`,
-);
-const steps: readonly [name: string, command: readonly string[], env?: Record<string, string>][] = [
-  ["types", [bin("tsc"), "--noEmit"]],
-  ["lint", [bin("biome"), "check", "--error-on-warnings", "."]],
-  ["tests", [...tests, "test/"]],
+const timed = new Set(found(...TIMED_TESTS));
+const others = found("test/**/*.test.ts").filter((path) => !timed.has(path));
+
+/** One after another; the steps of one are done at once. */
+const phases: readonly (readonly Step[])[] = [
+  [{ name: "types", command: [bin("tsc"), "--noEmit"] }],
+  [{ name: "lint", command: [bin("biome"), "check", "--error-on-warnings", "."] }],
   [
-    "tests of the API on PostgreSQL and Valkey",
-    [bin("bun"), "--no-install", "test/on-valkey.ts", ...apiTests],
-    { TEST_ENGINE: "postgres" },
+    { name: "tests", command: [...tests, ...others] },
+    {
+      name: "tests of the API on PostgreSQL and Valkey",
+      command: [bin("bun"), "--no-install", "test/on-valkey.ts", ...found(...API_TESTS)],
+      env: { TEST_ENGINE: "postgres" },
+    },
   ],
+  [{ name: "tests of several instances", command: [...tests, ...timed] }],
 ];
 
 await needed("curl");
@@ -38,16 +53,26 @@ await nginxProgram();
 await valkeyProgram();
 await using postgres = await aPostgres();
 const shared = { ...process.env, [SHARED_POSTGRES]: postgres.address };
-for (const [name, command, env] of steps) {
+for (const phase of phases) {
+  const codes = await Promise.all(phase.map(done));
+  if (codes.every((code) => code === 0)) continue;
+  process.exitCode = 1;
+  break;
+}
+
+/** Does a step; the first of a phase tells as it goes, the others when they are done. */
+async function done({ name, command, env }: Step, place: number): Promise<number> {
   const started = performance.now();
-  const { exitCode } = Bun.spawnSync([...command], {
-    stdio: ["ignore", "inherit", "inherit"],
+  const output = place === 0 ? "inherit" : "pipe";
+  const step = Bun.spawn([...command], {
+    stdio: ["ignore", output, output],
     env: { ...shared, ...env },
   });
+  const told = await Promise.all(
+    [step.stdout, step.stderr].map((stream) => stream && new Response(stream).text()),
+  );
+  const code = await step.exited;
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  console.log(`\n${exitCode === 0 ? "ok" : "FAILED"}  ${name}  (${seconds} s)\n`);
-  if (exitCode !== 0) {
-    process.exitCode = exitCode ?? 1;
-    break;
-  }
+  process.stdout.write(`${told.join("")}\n${code === 0 ? "ok" : "FAILED"}  ${name}  (${seconds} s)\n\n`);
+  return code;
 }
