@@ -1,9 +1,10 @@
-import { peers } from "./contenders.ts";
+import { peers, scaledFastify, scaledPetstore } from "./contenders.ts";
 import { find, OURS, shown, type Table } from "./figures.ts";
 import { admittedOf } from "./scenarios/clients.ts";
 import { ALONE, BESIDE } from "./scenarios/disk.ts";
 import { counted } from "./scenarios/growth.ts";
 import { FLOOR, OUR_FIRST_PAGE, OUR_GET, requestNames } from "./scenarios/requests.ts";
+import { scaledNames } from "./scenarios/scaled.ts";
 
 /** What was aimed for beside what was measured; `holds` is unknown where it was not. */
 export interface Judged {
@@ -73,6 +74,10 @@ const aims: readonly Aim[] = [
     aim: "no scenario in which a peer with the same promises is faster",
     judge: fasterPeers,
   },
+  {
+    aim: "on PostgreSQL and Redis ahead of Fastify in every request",
+    judge: aheadWhenScaled,
+  },
 ];
 
 export function judged(tables: readonly Table[]): Judged[] {
@@ -119,4 +124,16 @@ function fasterPeers(tables: readonly Table[]) {
       .map(({ name, theirs }) => `${name} in ${table.name} (${(theirs / ours).toFixed(2)})`);
   });
   return { measured: faster.length === 0 ? "none" : faster.join(", "), holds: faster.length === 0 };
+}
+
+function aheadWhenScaled(tables: readonly Table[]) {
+  const ratios = scaledNames.flatMap((name) => {
+    const [ours, theirs] = [find(tables, name, scaledPetstore.name), find(tables, name, scaledFastify.name)];
+    return ours && theirs ? [{ name, value: ours.middle / theirs.middle }] : [];
+  });
+  if (ratios.length === 0) return undefined;
+  return {
+    measured: ratios.map(({ name, value }) => `${name} ${value.toFixed(2)}`).join(", "),
+    holds: ratios.every(({ value }) => value > 1),
+  };
 }

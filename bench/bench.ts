@@ -30,6 +30,8 @@ export interface Bench extends AsyncDisposable {
   storeOf(filling: Filling): Filled;
   /** A copy of the store that everyone is compared on. */
   freshStore(name: string): Filled;
+  /** Ends it with the bench, however that ends. */
+  keep<T extends AsyncDisposable>(resource: T): T;
   /** Every contender, running on a copy of the same store and checked; started once. */
   lineUp(): Promise<readonly InLine[]>;
 }
@@ -38,6 +40,7 @@ export function aBench(options: Options): Bench {
   const folder = mkdtempSync(join(tmpdir(), "petstore-bench-"));
   // At the very end: a load that is cut short may still write into it.
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const kept = new AsyncDisposableStack();
   const running = servers();
   const stores = new Map<string, Filled>();
   let line: Promise<readonly InLine[]> | undefined;
@@ -70,10 +73,14 @@ export function aBench(options: Options): Bench {
     servers: running,
     storeOf,
     freshStore,
+    keep: (resource) => kept.use(resource),
     lineUp: () => {
       line ??= lineUp();
       return line;
     },
-    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await running[Symbol.asyncDispose]();
+      await kept.disposeAsync();
+    },
   };
 }

@@ -1,10 +1,13 @@
 // Before anything is timed: every server gives the right answers, and keeps what it answered.
+
 import { Database } from "bun:sqlite";
 import { deepStrictEqual, ok, strictEqual } from "node:assert";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { SQL } from "bun";
+import { isPostgres } from "../src/store/open.ts";
 import { holdAgainstContract } from "../test/harness.ts";
-import { type Contender, petstore, startContender } from "./contenders.ts";
+import { type Contender, startContender } from "./contenders.ts";
 import { CATEGORIES, type Filled, UNITS } from "./fill.ts";
 import { pageAfter, unknownKeys } from "./known.ts";
 import { type Server, servers } from "./servers.ts";
@@ -25,8 +28,8 @@ type Ask = (
 ) => Promise<Reply>;
 
 /** Everything that the scenarios ask for, asked once, and what must be refused. */
-export async function check({ name }: Contender, { url }: Server, store: Filled): Promise<void> {
-  const ask = asking(url, store.key, name === petstore.name);
+export async function check({ name, isOurs }: Contender, { url }: Server, store: Filled): Promise<void> {
+  const ask = asking(url, store.key, isOurs);
   try {
     await checkPet(ask);
     await checkPages(ask);
@@ -37,7 +40,7 @@ export async function check({ name }: Contender, { url }: Server, store: Filled)
   }
 }
 
-function asking(url: string, ownKey: string, isOurs: boolean): Ask {
+function asking(url: string, ownKey: string, isOurs = false): Ask {
   return async (path, { key = ownKey, post, idempotencyKey } = {}) => {
     const method = post === undefined ? "GET" : "POST";
     const response = await fetch(url + path, {
@@ -100,13 +103,13 @@ function nextOf({ headers }: Reply): string {
 }
 
 async function checkOrders(ask: Ask, path: string): Promise<void> {
-  const before = stored(path, 7);
+  const before = await stored(path, 7);
   const order = { petId: 7, quantity: 3 };
   const made = await ask("/store/orders", { post: order, idempotencyKey: "check" });
   strictEqual(made.status, 201);
   deepStrictEqual(made.body, { ...order, id: made.body.id, complete: false });
   strictEqual(made.headers.get("location"), `/store/orders/${made.body.id}`);
-  const after = stored(path, 7);
+  const after = await stored(path, 7);
   strictEqual(after.quantity, before.quantity - 3);
   for (const table of ["orders", "movements", "kept_answers"] as const)
     strictEqual(after[table], before[table] + 1);
@@ -126,7 +129,7 @@ async function checkOrders(ask: Ask, path: string): Promise<void> {
     const { status } = await ask("/store/orders", refused);
     ok(status >= 400 && status < 500, `${JSON.stringify(refused)} was answered ${status}`);
   }
-  deepStrictEqual(stored(path, 7), after);
+  deepStrictEqual(await stored(path, 7), after);
 
   strictEqual((await ask("/store/orders", { post: { petId: 17, quantity: UNITS } })).status, 201);
   const { status, quantity } = (await ask("/store/pets/17")).body;
@@ -146,19 +149,39 @@ async function checkRefusals(ask: Ask, { spentKey }: Filled): Promise<void> {
 }
 
 /** What is in the database, seen from beside the server. */
-function stored(path: string, petId: number) {
+async function stored(path: string, petId: number) {
+  const rows = isPostgres(path) ? postgresRows : sqliteRows;
+  const [row] = await rows(
+    path,
+    `select (select quantity from pets where id = ${petId}) as quantity, (select count(*) from orders) as orders,
+      (select count(*) from movements) as movements, (select count(*) from kept_answers) as kept_answers,
+      (select count(*) from events) as events`,
+  );
+  const { quantity, orders, movements, kept_answers, events } = row as Record<string, number | string>;
+  return {
+    quantity: Number(quantity),
+    orders: Number(orders),
+    movements: Number(movements),
+    kept_answers: Number(kept_answers),
+    events: Number(events),
+  };
+}
+
+async function sqliteRows(path: string, text: string): Promise<unknown[]> {
   const db = new Database(path, { readonly: true });
   try {
-    const count = (text: string) => (db.query(text).values()[0] as number[])[0] as number;
-    return {
-      quantity: count(`select quantity from pets where id = ${petId}`),
-      orders: count("select count(*) from orders"),
-      movements: count("select count(*) from movements"),
-      kept_answers: count("select count(*) from kept_answers"),
-      events: count("select count(*) from events"),
-    };
+    return db.query(text).all();
   } finally {
     db.close();
+  }
+}
+
+async function postgresRows(url: string, text: string): Promise<unknown[]> {
+  const sql = new SQL(url, { max: 1 });
+  try {
+    return await sql.unsafe(text);
+  } finally {
+    await sql.close();
   }
 }
 
@@ -172,20 +195,54 @@ export async function checkStore({ name }: Contender, { path }: Filled): Promise
   if ((await doctor.exited) !== 0) throw new Error(`${name} left its store in disorder:\n${findings}`);
 }
 
+const watchingSyncs = ["strace", "-f", "-qq", "-e", "trace=fsync,fdatasync"];
+
 /** The same promise of durability: one order after another, each waits for a sync of its own. */
 export async function checkSyncs(contender: Contender, store: Filled, folder: string): Promise<void> {
   await using own = servers();
   const trace = join(folder, `${contender.name}.syncs`);
-  const watched = ["strace", "-D", "-f", "--seccomp-bpf", "-qq", "-e", "trace=fsync,fdatasync", "-o", trace];
-  const { url } = await startContender(own, contender, store.path, watched);
+  const watched = [...watchingSyncs, "-D", "--seccomp-bpf", "-o", trace];
+  const server = await startContender(own, contender, store.path, watched);
+  await requireSyncs(contender, server, store, trace);
+}
+
+/** The same where another process keeps the data: the connections that it takes from now on are watched. */
+export async function checkSyncsOf(
+  keeper: number,
+  contender: Contender,
+  store: Filled,
+  folder: string,
+): Promise<void> {
+  await using own = servers();
+  const trace = join(folder, `${contender.name}.syncs`);
+  const watcher = Bun.spawn([...watchingSyncs, "-p", String(keeper), "-o", trace], { stderr: "inherit" });
+  try {
+    while (!isWatched(keeper)) await Bun.sleep(10);
+    await requireSyncs(contender, await startContender(own, contender, store.path), store, trace);
+  } finally {
+    watcher.kill();
+    await watcher.exited;
+  }
+}
+
+function isWatched(pid: number): boolean {
+  return /TracerPid:\s+[1-9]/.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+}
+
+async function requireSyncs(
+  { name }: Contender,
+  { url }: Server,
+  { key }: Filled,
+  trace: string,
+): Promise<void> {
   const syncs = () =>
     readFileSync(trace, "utf8")
       .split("\n")
       .filter((line) => /sync\(.*= 0$|sync resumed/.test(line)).length;
-  const ask = asking(url, store.key, false);
+  const ask = asking(url, key);
   const before = syncs();
   for (let n = 0; n < ORDERS_FOR_SYNCS; n++) await ask("/store/orders", { post: { petId: 7, quantity: 1 } });
   const done = syncs() - before;
   if (done < ORDERS_FOR_SYNCS)
-    throw new Error(`${contender.name} answered ${ORDERS_FOR_SYNCS} orders with ${done} syncs of the disk.`);
+    throw new Error(`${name} answered ${ORDERS_FOR_SYNCS} orders with ${done} syncs of the disk.`);
 }

@@ -10,6 +10,8 @@ export interface Contender {
   /** What a user would install for it. */
   readonly packages: readonly string[];
   readonly runtime: "bun" | "node";
+  /** Ours is also held against its contract. */
+  readonly isOurs?: true;
 }
 
 const node = join(import.meta.dir, "node_modules/.bin/node");
@@ -24,6 +26,7 @@ export const petstore: Contender = {
   env: { ...generous, ...lenient },
   packages: ["commander", "zod"],
   runtime: "bun",
+  isOurs: true,
 };
 
 export const peers: readonly Contender[] = [
@@ -54,6 +57,15 @@ export const peers: readonly Contender[] = [
 ];
 
 export const contenders: readonly Contender[] = [petstore, ...peers];
+
+/** Who is compared on PostgreSQL and Redis. */
+export const scaledPetstore: Contender = { ...petstore, name: `${OURS}, PostgreSQL + Redis` };
+export const scaledFastify: Contender = {
+  name: "fastify, PostgreSQL + Redis",
+  command: [node, "bench/peers/fastify-scaled.js"],
+  packages: ["fastify", "@fastify/rate-limit", "ioredis", "pg"],
+  runtime: "node",
+};
 
 export function startContender(
   servers: Servers,

@@ -74,6 +74,6 @@ Examples:
   npm run bench -- --only clients --rounds 9        one, with more rounds
   TMPDIR=/mnt/large npm run bench -- --only pets    ten million rows need about 10 GiB there
 
-Needs Linux with taskset; wrk, nginx and strace are installed by apt as root, or asked for.
+Needs Linux with taskset; wrk, nginx, strace, PostgreSQL 15 and Redis are installed by apt as root, or asked for.
 `;
 }

@@ -1,7 +1,8 @@
-import { peers } from "./contenders.ts";
+import { peers, scaledFastify } from "./contenders.ts";
 import { shown, type Table } from "./figures.ts";
 import { UNLIMITED } from "./scenarios/clients.ts";
 import { FLOOR, NGINX, requestNames } from "./scenarios/requests.ts";
+import { scaledNames } from "./scenarios/scaled.ts";
 
 const WIDTH = 940;
 const COLUMNS = 2;
@@ -35,6 +36,7 @@ const plots: readonly Plot[] = [
     title: "Ours as it grows: requests a second",
     tables: ["pets", "orders", "connections", "clients"],
   },
+  { name: "scaled", title: "On PostgreSQL and Redis: requests a second", tables: scaledNames },
   { name: "start", title: "Cold start in milliseconds, less is better", tables: ["start", "start-parts"] },
   { name: "memory", title: "Resident memory in MiB, less is better", tables: ["memory-idle", "memory"] },
 ];
@@ -85,12 +87,16 @@ ${from === to ? "" : `<path d="M${from} ${middleY}H${to}M${from} ${middleY - 3}v
 
 function colourOf(who: string): string {
   if (who === FLOOR || who === NGINX || who === UNLIMITED) return ink.floor;
-  return peers.some(({ name }) => name === who) ? ink.peer : ink.ours;
+  return [...peers, scaledFastify].some(({ name }) => name === who) ? ink.peer : ink.ours;
 }
 
 /** Names of the longest tables, short enough for their column. */
 function brief(who: string): string {
-  return who.replace("1,000,000", "1 M").replace(" known", "").replace("without a limiter", "no limiter");
+  return who
+    .replace("1,000,000", "1 M")
+    .replace(" known", "")
+    .replace("without a limiter", "no limiter")
+    .replace("PostgreSQL", "PG");
 }
 
 function fixed(value: number): string {

@@ -13,6 +13,7 @@ import { diskScenarios } from "./scenarios/disk.ts";
 import { growthScenarios } from "./scenarios/growth.ts";
 import { processScenarios } from "./scenarios/process.ts";
 import { requestScenarios } from "./scenarios/requests.ts";
+import { scaledScenarios } from "./scenarios/scaled.ts";
 import { sizeScenarios } from "./scenarios/sizes.ts";
 
 const scenarios: readonly Scenario[] = [
@@ -22,6 +23,7 @@ const scenarios: readonly Scenario[] = [
   ...growthScenarios,
   ...clientScenarios,
   ...diskScenarios,
+  ...scaledScenarios,
 ];
 
 try {

@@ -48,6 +48,7 @@ const server = serve({
   settle: async () => {},
   cors: cors([]),
   deprecation: { deprecatedAt: config.petGetDeprecatedAt, sunsetAt: config.petGetSunsetAt },
+  isStopping: () => false,
   newRequestId: requestIds("bench"),
   pages: {},
 });

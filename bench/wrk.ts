@@ -20,7 +20,10 @@ export interface Measured {
 }
 
 export const SERVER_CORE = "0";
-export const LOAD_CORE = String(navigator.hardwareConcurrency - 1);
+const lastCore = navigator.hardwareConcurrency - 1;
+export const LOAD_CORE = String(lastCore);
+/** Where a database beside the server may run: never on the server's core, and on the load's only if there is no other. */
+export const OTHER_CORES = lastCore > 1 ? `1-${lastCore - 1}` : LOAD_CORE;
 
 let runs = 0;
 

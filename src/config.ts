@@ -122,6 +122,12 @@ export const settings = {
     "Requests under way at once; more are answered 503.",
     integer(1, 1_000_000),
   ),
+  shutdownDrainSeconds: setting(
+    "SHUTDOWN_DRAIN_SECONDS",
+    "0",
+    "How long a stop goes on answering, not ready and without keeping connections, before it stops accepting.",
+    integer(0, 3600),
+  ),
   shutdownSeconds: setting(
     "SHUTDOWN_SECONDS",
     "10",
@@ -129,10 +135,6 @@ export const settings = {
     integer(0, 3600),
   ),
 } as const;
-
-type Values = {
-  readonly [K in keyof typeof settings]: (typeof settings)[K] extends Setting<infer T> ? T : never;
-};
 
 /** Every variable that is understood. */
 export const variables: ReadonlySet<string> = new Set(
@@ -142,7 +144,9 @@ export const variables: ReadonlySet<string> = new Set(
 );
 
 /** The settings of this run. */
-export type Config = Values;
+export type Config = {
+  readonly [K in keyof typeof settings]: (typeof settings)[K] extends Setting<infer T> ? T : never;
+};
 
 /** One or more settings are wrong; the message names all of them. */
 export class WrongSettings extends Error {
@@ -173,6 +177,8 @@ export function readConfig(env: Environment, readFile = textOf): Config {
   return config;
 }
 
+const textOf = (path: string) => readFileSync(path, "utf8");
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What is given for a setting: by its name, by another, or in a file. */
@@ -190,10 +196,6 @@ function givenIn(
   } catch (error) {
     return new Error(`cannot be read from ${variable}_FILE: ${(error as Error).message}`);
   }
-}
-
-function textOf(path: string): string {
-  return readFileSync(path, "utf8");
 }
 
 function setting<T>(

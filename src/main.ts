@@ -26,7 +26,7 @@ const itself: Caller = { clientId: 0, keyId: 0, role: "admin" };
 
 export interface Running {
   readonly url: string;
-  /** Finishes what is under way, writes what is left, and closes. */
+  /** Lets callers go elsewhere, finishes what is under way, writes what is left, and closes. */
   stop(): Promise<void>;
 }
 
@@ -83,7 +83,11 @@ export async function start(
     limits,
     usage,
     keep: async (part) => void (await perform("behind.keep", part)),
-    fold: async () => ((await perform("behind.fold", {})).body as { isDone: boolean }).isDone,
+    fold: async () => {
+      const { body } = await perform("behind.fold", { bytesAtOnce: engine.foldedAtOnce });
+      return (body as { isDone: boolean }).isDone;
+    },
+    foldAfterBytes: engine.foldedAtOnce,
     onTrim: () => callers.forget(),
     onFault: (error) =>
       log.warn("Counts could not be written down; they are kept for the next time.", {
@@ -94,21 +98,24 @@ export async function start(
   /** Bans that were earned and are on their way into the database. */
   const bansUnderWay = new Set<Promise<void>>();
   const keepBan = (ban: NewBanRecord): void => {
-    const kept = tryBan(ban).finally(() => bansUnderWay.delete(kept));
+    const kept = untilKept(ban).finally(() => bansUnderWay.delete(kept));
     bansUnderWay.add(kept);
   };
-  const tryBan = async (ban: NewBanRecord): Promise<void> => {
-    try {
-      await perform("behind.ban", ban);
-      callers.forget();
-      limits.banIsKept(ban);
-    } catch (error) {
-      log.error("A ban could not be kept; it holds in memory and is tried again.", {
-        keyId: ban.keyId,
-        cause: String(error),
-      });
-      if (!isStopping) setTimeout(keepBan, TRY_AGAIN_MS, ban).unref();
-    }
+  const untilKept = async (ban: NewBanRecord): Promise<void> => {
+    do {
+      try {
+        await perform("behind.ban", ban);
+        callers.forget();
+        limits.banIsKept(ban);
+        return;
+      } catch (error) {
+        log.error("A ban could not be kept; it holds in memory and is tried again.", {
+          keyId: ban.keyId,
+          cause: String(error),
+        });
+        await Bun.sleep(TRY_AGAIN_MS);
+      }
+    } while (!isStopping);
   };
 
   await valkey?.settled;
@@ -139,6 +146,7 @@ export async function start(
       },
       cors: cors(config.corsOrigins),
       deprecation,
+      isStopping: () => isStopping,
       newRequestId: requestIds(crypto.randomUUID().slice(0, 8)),
       pages: pages(() => openapi(deprecation), deprecation, isReady),
     }),
@@ -170,7 +178,7 @@ export async function start(
       const { body: isOurs } = await perform("behind.takeSweep", { until: clock() + SWEEP_EVERY_MS });
       if (!isOurs) return;
       engine.forgetAnswers(clock() - ANSWERS_KEPT_MS);
-      await perform("behind.forgetUsage", {
+      await perform("behind.forget", {
         beforeDay: Math.floor(clock() / DAY_MS) - config.usageKeptDays,
       });
     } catch (error) {
@@ -184,6 +192,7 @@ export async function start(
     async stop() {
       if (isStopping) return;
       isStopping = true;
+      await Bun.sleep(config.shutdownDrainSeconds * 1000);
       for (const timer of timers) clearInterval(timer);
       await Promise.race([server.stop(), Bun.sleep(config.shutdownSeconds * 1000)]);
       await server.stop(true);

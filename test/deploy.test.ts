@@ -100,14 +100,17 @@ test("all of them speak of the same port", () => {
   const { ports } = kubernetes("service").spec;
   expect(ports[0].targetPort).toBe(container.ports[0].name);
   const upstreams = [...nginxConf.matchAll(/^ +server ([\w-]+):(\d+) /gm)];
-  expect(upstreams.map(([, name]) => name)).toEqual(["petstore-1", "petstore-2"]);
+  // Each once to be asked, and once for when all of them are left alone.
+  expect(upstreams.map(([, name]) => name)).toEqual(["petstore-1", "petstore-2", "petstore-1", "petstore-2"]);
   for (const [, name = "", at] of upstreams) expect([name in scaled.services, at]).toEqual([true, port]);
 });
 
 test("a stop has more time than the server takes for it", () => {
   const shutdown = Number(settings.shutdownSeconds.fallback);
   for (const service of ours)
-    expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThan(shutdown);
+    expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThan(
+      shutdown + Number(service.environment.SHUTDOWN_DRAIN_SECONDS ?? 0),
+    );
   const pause = Number(container.lifecycle.preStop.exec.command[1]);
   const configured = Number(kubernetes("config").data.SHUTDOWN_SECONDS);
   expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(pause + configured);

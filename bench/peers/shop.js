@@ -1,11 +1,12 @@
-// What all peers share: the tables of Petstore, asked by prepared statements over one connection.
+// What all peers share: the tables of Petstore; here asked by prepared statements over one connection.
 import { createHash } from "node:crypto";
 
-const KEPT_MS = 24 * 60 * 60 * 1000;
+/** How long an answer is kept for its idempotency key. */
+export const KEPT_MS = 24 * 60 * 60 * 1000;
 const CACHE_KIB = 32 * 1024;
 const BUSY_TIMEOUT_MS = 5000;
 
-const petColumns = 'id, name, category_id as "categoryId", status';
+export const petColumns = 'id, name, category_id as "categoryId", status';
 const knownStatuses = ["available", "pending", "sold"];
 
 /** A request that is refused for a reason of the shop's. */
@@ -44,11 +45,20 @@ function petById(database) {
     from pets p join categories c on c.id = p.category_id where p.id = ?`);
   return (id) => {
     const row = byId.get(id);
-    if (!row) throw new Refused(404, "pet_not_found", `There is no pet ${id}.`);
-    const { name, categoryId, status, quantity, categoryName, categoryDescription } = row;
-    const category = { id: categoryId, name: categoryName, description: categoryDescription };
-    return { id: row.id, name, categoryId, status, category, quantity };
+    if (!row) throw noPet(id);
+    return storePetOf(row);
   };
+}
+
+export function noPet(id) {
+  return new Refused(404, "pet_not_found", `There is no pet ${id}.`);
+}
+
+/** A pet with its category and stock, from its row. */
+export function storePetOf(row) {
+  const { id, name, categoryId, status, quantity, categoryName, categoryDescription } = row;
+  const category = { id: categoryId, name: categoryName, description: categoryDescription };
+  return { id, name, categoryId, status, category, quantity };
 }
 
 /** Keyset pages: by id, or by name within a status. */
@@ -58,21 +68,32 @@ function petPages(database) {
     select ${petColumns}, name_key as "nameKey" from pets
     where status = ? and name_key >= ? and name_key < ? and (name_key, id) > (?, ?)
     order by name_key, id limit ?`);
-  return ({ status, name, limit, cursor }) => {
-    const after = cursor === undefined ? undefined : readCursor(cursor);
-    const isNamed = status !== undefined && name !== undefined;
-    if (isNamed && !knownStatuses.includes(status))
-      throw new Refused(400, "invalid_parameter", "status is unknown.");
-    const prefix = name?.toLowerCase() ?? "";
-    const rows = isNamed
-      ? byName.all(status, prefix, `${prefix}\u{10ffff}`, after?.key ?? "", after?.id ?? 0, limit + 1)
-      : byId.all(after?.id ?? 0, limit + 1);
-    const pets = rows
-      .slice(0, limit)
-      .map(({ id, name, categoryId, status }) => ({ id, name, categoryId, status }));
-    const last = rows.length > limit ? rows[limit - 1] : undefined;
-    return { pets, next: last && cursorAfter(isNamed ? "name" : "id", last.nameKey ?? last.id, last.id) };
+  return (query) => {
+    const { isNamed, values } = readPage(query);
+    return pageOf((isNamed ? byName : byId).all(...values), query.limit, isNamed);
   };
+}
+
+/** Which of the two pages is asked for, and the values of its statement; one row more tells whether there is a next. */
+export function readPage({ status, name, limit, cursor }) {
+  const after = cursor === undefined ? undefined : readCursor(cursor);
+  const isNamed = status !== undefined && name !== undefined;
+  if (isNamed && !knownStatuses.includes(status))
+    throw new Refused(400, "invalid_parameter", "status is unknown.");
+  const prefix = name?.toLowerCase() ?? "";
+  const values = isNamed
+    ? [status, prefix, `${prefix}\u{10ffff}`, after?.key ?? "", after?.id ?? 0, limit + 1]
+    : [after?.id ?? 0, limit + 1];
+  return { isNamed, values };
+}
+
+/** The pets of a page, and the cursor of the next one. */
+export function pageOf(rows, limit, isNamed) {
+  const pets = rows
+    .slice(0, limit)
+    .map(({ id, name, categoryId, status }) => ({ id, name, categoryId, status }));
+  const last = rows.length > limit ? rows[limit - 1] : undefined;
+  return { pets, next: last && cursorAfter(isNamed ? "name" : "id", last.nameKey ?? last.id, last.id) };
 }
 
 function cursorAfter(sort, key, id) {
@@ -128,8 +149,7 @@ function placing(database) {
 
   const placed = (clientId, { petId, quantity }, now) => {
     const pet = take.get(quantity, petId) ?? takeLast.get(quantity, petId);
-    if (!pet && !petExists.get(petId)) throw new Refused(422, "unknown_pet", `There is no pet ${petId}.`);
-    if (!pet) throw new Refused(409, "insufficient_stock", `There are not ${quantity} of pet ${petId}.`);
+    if (!pet) throw petExists.get(petId) ? noStock(petId, quantity) : unknownPet(petId);
     const { id } = insertOrder.get(clientId, petId, quantity, now);
     insertMovement.run(petId, -quantity, pet.quantity, id, now);
     const order = { id, petId, quantity, complete: false };
@@ -137,16 +157,14 @@ function placing(database) {
     return order;
   };
   const once = (clientId, key, order, now) => {
-    const fingerprint = createHash("sha256").update(JSON.stringify(order)).digest("base64url");
+    const fingerprint = fingerprintOf(order);
     const known = kept.get(clientId, key, now - KEPT_MS);
     if (!known) {
       const made = placed(clientId, order, now);
       keep.run(clientId, key, fingerprint, JSON.stringify(made), now);
       return made;
     }
-    if (known.fingerprint !== fingerprint)
-      throw new Refused(422, "idempotency_key_reused", "The key was used for another order.");
-    return JSON.parse(known.body);
+    return knownAnswer(known, fingerprint);
   };
   return (clientId, key, order) => {
     const now = Date.now();
@@ -160,4 +178,24 @@ function placing(database) {
       throw error;
     }
   };
+}
+
+export function unknownPet(id) {
+  return new Refused(422, "unknown_pet", `There is no pet ${id}.`);
+}
+
+export function noStock(petId, quantity) {
+  return new Refused(409, "insufficient_stock", `There are not ${quantity} of pet ${petId}.`);
+}
+
+/** What a second order with the same idempotency key is compared by. */
+export function fingerprintOf(order) {
+  return createHash("sha256").update(JSON.stringify(order)).digest("base64url");
+}
+
+/** The answer that was kept, if it was for the same order. */
+export function knownAnswer({ fingerprint, body }, wanted) {
+  if (fingerprint !== wanted)
+    throw new Refused(422, "idempotency_key_reused", "The key was used for another order.");
+  return JSON.parse(body);
 }

@@ -3,10 +3,13 @@ import type { Conduct } from "./bans.ts";
 import type { WriteContext } from "./context.ts";
 import type { NewBanRecord, NewEvent, Writes } from "./ports.ts";
 import {
+  bytesIn,
+  combined,
+  dealtOut,
   isEmpty,
   LAST_USED_COLUMNS,
+  lastUseOfRow,
   rowsOf,
-  sortedParts,
   type Tally,
   USAGE_COLUMNS,
   usageOfRow,
@@ -14,14 +17,16 @@ import {
   windowsOfRow,
 } from "./tally.ts";
 
-/** Tallies that are sorted together: what twenty seconds leave behind, at two a second. */
-const SORTED_TOGETHER = 40;
-
-/** So few parts are written at once; with more, each has its turn among the other writes. */
-const PARTS_AT_ONCE = 3;
+/** How long it is known which parts a run has written: longer than any part is tried again. */
+const PARTS_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+/** Bytes of tallies that are written into rows at once: some thousand rows. */
+const WRITTEN_AT_ONCE = 400_000;
 
 /** What requests leave behind and nobody waits for. */
 export interface Behind {
+  /** Which run of which process, and which of its parts: a part that is tried again is not written twice. */
+  readonly run: string;
+  readonly part: number;
   readonly tally: Tally;
   readonly conduct: readonly { readonly keyId: number; readonly conduct: Conduct }[];
   readonly events: readonly NewEvent[];
@@ -30,7 +35,8 @@ export interface Behind {
 /** Operations that no endpoint has: the server's own. */
 export const internal = {
   /** Writes down what was counted. Bans are never among it: a ban that was lifted stays lifted. */
-  "behind.keep": async (cx: WriteContext, { tally, conduct, events }: Behind) => {
+  "behind.keep": async (cx: WriteContext, { run, part, tally, conduct, events }: Behind) => {
+    if (!(await cx.store.beginPart(run, part, cx.now))) return { body: undefined };
     if (!isEmpty(tally)) await cx.store.addTally(tally, false);
     // In one order on every instance, so that two of them never wait for each other in a circle.
     for (const each of conduct.toSorted(byKey)) await cx.store.keepConduct(each.keyId, each.conduct);
@@ -39,25 +45,21 @@ export const internal = {
   },
 
   /**
-   * One step of bringing tallies into rows, and whether more is left: first they are sorted into parts, then each part is
-   * written. What is done of it at any time is whole, so it can stop anywhere.
+   * One step of bringing tallies into rows, and whether there was nothing to do: many are first dealt out into parts by
+   * whom they count, then some parts at a time are written. What is done of it at any time is whole, so it can stop anywhere.
    */
-  "behind.fold": async ({ store }: WriteContext) => {
-    const [part] = await store.takeTallies(true, 1);
-    if (part) {
-      await writeRows(store, part);
-      return { body: { isDone: false } };
-    }
-    const taken = await store.takeTallies(false, SORTED_TOGETHER);
-    const parts = sortedParts(taken);
-    const isSmall = parts.length <= PARTS_AT_ONCE;
-    for (const each of parts) await (isSmall ? writeRows(store, each) : store.addTally(each, true));
-    return { body: { isDone: isSmall && taken.length < SORTED_TOGETHER } };
+  "behind.fold": async ({ store }: WriteContext, { bytesAtOnce }: { readonly bytesAtOnce: number }) => {
+    const parts = await store.takeTallies(true, WRITTEN_AT_ONCE);
+    const taken = parts.length > 0 ? parts : await store.takeTallies(false, bytesAtOnce);
+    const bytes = taken.reduce((sum, tally) => sum + bytesIn(tally), 0);
+    if (parts.length > 0 || bytes <= WRITTEN_AT_ONCE) await writeRows(store, combined(taken));
+    else for (const part of dealtOut(taken)) await store.addTally(part, true);
+    return { body: { isDone: taken.length === 0 } };
   },
 
-  /** A ban that a key earned, at once. */
+  /** A ban that a key earned, at once; one that is there already stays as it is, lifted if it was. */
   "behind.ban": async (cx: WriteContext, ban: NewBanRecord) => {
-    await cx.store.addBan(ban);
+    if (!(await cx.store.addBan(ban))) return { body: undefined };
     await cx.store.raiseAccessRevision();
     cx.emit("key.banned", `keys/${ban.keyId}`, bannedEvent(ban), ban.clientId);
     return { body: undefined };
@@ -68,8 +70,9 @@ export const internal = {
     body: await cx.store.takeDuty("sweep", cx.now, until),
   }),
 
-  "behind.forgetUsage": async (cx: WriteContext, { beforeDay }: { readonly beforeDay: number }) => {
+  "behind.forget": async (cx: WriteContext, { beforeDay }: { readonly beforeDay: number }) => {
     await cx.store.forgetUsage(beforeDay);
+    await cx.store.forgetParts(cx.now - PARTS_KEPT_MS);
     return { body: undefined };
   },
 };
@@ -77,8 +80,7 @@ export const internal = {
 async function writeRows(store: Writes, { windows, usage, operations, lastUsed }: Tally): Promise<void> {
   await store.keepWindows(Array.from(rowsOf(windows, WINDOW_COLUMNS), windowsOfRow));
   await store.addUsage(Array.from(rowsOf(usage, USAGE_COLUMNS), (row) => usageOfRow(row, operations)));
-  for (const [keyId, at] of rowsOf(lastUsed, LAST_USED_COLUMNS))
-    await store.keepLastUsed(keyId as number, at as number);
+  await store.keepLastUses(Array.from(rowsOf(lastUsed, LAST_USED_COLUMNS), lastUseOfRow));
 }
 
 function byKey(a: { readonly keyId: number }, b: { readonly keyId: number }): number {

@@ -136,19 +136,26 @@ export interface Writes extends Reads {
   ): Awaitable<KeyRecord>;
   revokeKey(id: number, now: number): Awaitable<void>;
   expireKey(id: number, at: number): Awaitable<void>;
-  addBan(ban: NewBanRecord): Awaitable<void>;
+  /** Whether it is new: a key earns one ban at a time. */
+  addBan(ban: NewBanRecord): Awaitable<boolean>;
   /** Whether there was a ban in force. */
   liftBan(keyId: number, now: number): Awaitable<boolean>;
   addTally(tally: Tally, isSorted: boolean): Awaitable<void>;
-  /** Takes the oldest tallies out, oldest first. */
-  takeTallies(isSorted: boolean, most: number): Awaitable<Tally[]>;
+  /** Takes the oldest tallies out, oldest first: one at least, and no more than make up so many bytes. */
+  takeTallies(isSorted: boolean, mostBytes: number): Awaitable<Tally[]>;
+  /** Whether a run's part is new: parts of a run are numbered upward. */
+  beginPart(run: string, part: number, now: number): Awaitable<boolean>;
+  forgetParts(before: number): Awaitable<void>;
+  /** Of each client once. */
   keepWindows(rows: readonly (Windows & { readonly clientId: number })[]): Awaitable<void>;
   keepConduct(keyId: number, conduct: Conduct): Awaitable<void>;
+  /** Of each client, day, operation and class of status once. */
   addUsage(rows: readonly UsageRecord[]): Awaitable<void>;
   forgetUsage(beforeDay: number): Awaitable<void>;
   /** Takes a duty until then, if no other instance has it now. */
   takeDuty(name: string, now: number, until: number): Awaitable<boolean>;
-  keepLastUsed(keyId: number, at: number): Awaitable<void>;
+  /** Of each key once. */
+  keepLastUses(rows: readonly { readonly keyId: number; readonly at: number }[]): Awaitable<void>;
   addAudit(entry: Omit<AuditRecord, "id">): Awaitable<void>;
   raiseAccessRevision(): Awaitable<void>;
 }

@@ -16,30 +16,64 @@ export const WINDOW_COLUMNS = 5;
 export const USAGE_COLUMNS = 5;
 export const LAST_USED_COLUMNS = 2;
 
-/** Rows in a part of a sorted tally, so that writing them holds nobody up. */
+/** Rows of a block in a part, about: so few are written at once that nobody waits long for it. */
 export const PART_ROWS = 1000;
 
 const none = new Float64Array();
 
-export function isEmpty({ windows, usage, lastUsed }: Tally): boolean {
-  return windows.length + usage.length + lastUsed.length === 0;
+export function isEmpty(tally: Tally): boolean {
+  return bytesIn(tally) === 0;
+}
+
+export function bytesIn({ windows, usage, lastUsed }: Tally): number {
+  return windows.byteLength + usage.byteLength + lastUsed.byteLength;
+}
+
+/** The same as tallies of at most so many rows in a block. */
+export function slices(tally: Tally, mostRows: number): Tally[] {
+  const longest = Math.max(
+    tally.windows.length / WINDOW_COLUMNS,
+    tally.usage.length / USAGE_COLUMNS,
+    tally.lastUsed.length / LAST_USED_COLUMNS,
+  );
+  const cut = (block: Float64Array, columns: number, at: number) =>
+    block.slice(at * mostRows * columns, (at + 1) * mostRows * columns);
+  return Array.from({ length: Math.ceil(longest / mostRows) }, (_, at) => ({
+    windows: cut(tally.windows, WINDOW_COLUMNS, at),
+    usage: cut(tally.usage, USAGE_COLUMNS, at),
+    operations: tally.operations,
+    lastUsed: cut(tally.lastUsed, LAST_USED_COLUMNS, at),
+  }));
 }
 
 /**
- * Tallies, oldest first, as parts: each has one row for each client or key, sorted, and no two parts have the same.
- * Rows that lie side by side in a table are then written side by side.
+ * Tallies, oldest first, dealt out by ranges of clients and keys: no two parts have one of them in common, and rows that
+ * lie side by side in a table come together. Takes time in proportion to the rows and no more, whatever they are.
  */
-export function sortedParts(tallies: readonly Tally[]): Tally[] {
-  const operations = [...new Set(tallies.flatMap((tally) => tally.operations))].sort();
-  const windows = combined(joined(tallies.map((tally) => tally.windows)), WINDOW_COLUMNS, "last");
-  const usage = combined(joined(tallies.map((tally) => renumbered(tally, operations))), USAGE_COLUMNS, "sum");
-  const lastUsed = combined(joined(tallies.map((tally) => tally.lastUsed)), LAST_USED_COLUMNS, "last");
-  const empty: Tally = { windows: none, usage: none, operations: [], lastUsed: none };
-  return [
-    ...cut(windows, WINDOW_COLUMNS).map((part) => ({ ...empty, windows: part })),
-    ...cut(usage, USAGE_COLUMNS).map((part) => ({ ...empty, usage: part, operations })),
-    ...cut(lastUsed, LAST_USED_COLUMNS).map((part) => ({ ...empty, lastUsed: part })),
-  ];
+export function dealtOut(tallies: readonly Tally[]): Tally[] {
+  const { windows, usage, operations, lastUsed } = joined(tallies);
+  const parts =
+    Math.ceil(Math.max(windows.length / WINDOW_COLUMNS, usage.length / USAGE_COLUMNS) / PART_ROWS) || 1;
+  const ofWindows = ranges(windows, WINDOW_COLUMNS, parts);
+  const ofUsage = ranges(usage, USAGE_COLUMNS, parts);
+  const ofLastUsed = ranges(lastUsed, LAST_USED_COLUMNS, parts);
+  return Array.from({ length: parts }, (_, at) => ({
+    windows: ofWindows[at] ?? none,
+    usage: ofUsage[at] ?? none,
+    operations,
+    lastUsed: ofLastUsed[at] ?? none,
+  })).filter((part) => !isEmpty(part));
+}
+
+/** Tallies, oldest first, as one that has one row for each client or key, sorted. */
+export function combined(tallies: readonly Tally[]): Tally {
+  const { windows, usage, operations, lastUsed } = joined(tallies);
+  return {
+    windows: merged(windows, WINDOW_COLUMNS, "last"),
+    usage: merged(usage, USAGE_COLUMNS, "sum"),
+    operations,
+    lastUsed: merged(lastUsed, LAST_USED_COLUMNS, "last"),
+  };
 }
 
 /** The rows of a block, one after another. */
@@ -56,6 +90,10 @@ export function usageOfRow(
   operations: readonly string[],
 ) {
   return { clientId, day, operation: operations[operation as number], statusClass, requests } as UsageRecord;
+}
+
+export function lastUseOfRow([keyId, at]: Float64Array) {
+  return { keyId, at } as { keyId: number; at: number };
 }
 
 /** What a tally still holds of the usage that is asked for. */
@@ -85,7 +123,7 @@ function renumbered({ usage, operations }: Tally, list: readonly string[]): Floa
  * Sorted, with one row for each key. Where the last row holds, the key is the first column; where they add up, it is all
  * columns but the last.
  */
-function combined(rows: Float64Array, columns: number, holds: "last" | "sum"): Float64Array {
+function merged(rows: Float64Array, columns: number, holds: "last" | "sum"): Float64Array {
   const keys = holds === "last" ? 1 : columns - 1;
   const compare = (a: number, b: number): number => {
     for (let key = 0; key < keys; key++) {
@@ -112,7 +150,18 @@ function combined(rows: Float64Array, columns: number, holds: "last" | "sum"): F
   return result.slice(0, end);
 }
 
-function joined(blocks: readonly Float64Array[]): Float64Array {
+/** One tally after another, with one list of operations. */
+function joined(tallies: readonly Tally[]): Tally {
+  const operations = [...new Set(tallies.flatMap((tally) => tally.operations))].sort();
+  return {
+    windows: inOne(tallies.map((tally) => tally.windows)),
+    usage: inOne(tallies.map((tally) => renumbered(tally, operations))),
+    operations,
+    lastUsed: inOne(tallies.map((tally) => tally.lastUsed)),
+  };
+}
+
+function inOne(blocks: readonly Float64Array[]): Float64Array {
   const all = new Float64Array(blocks.reduce((sum, { length }) => sum + length, 0));
   let end = 0;
   for (const block of blocks) {
@@ -122,9 +171,27 @@ function joined(blocks: readonly Float64Array[]): Float64Array {
   return all;
 }
 
-function cut(block: Float64Array, columns: number): Float64Array[] {
-  const length = PART_ROWS * columns;
-  return Array.from({ length: Math.ceil(block.length / length) }, (_, n) =>
-    block.slice(n * length, (n + 1) * length),
-  );
+/** The rows of a block by equal ranges of their first column, each range's in the order that they had. */
+function ranges(block: Float64Array, columns: number, count: number): Float64Array[] {
+  let least = Number.POSITIVE_INFINITY;
+  let most = 0;
+  for (let at = 0; at < block.length; at += columns) {
+    const id = block[at] as number;
+    if (id < least) least = id;
+    if (id > most) most = id;
+  }
+  const width = (most - least + 1) / count;
+  const rangeOf = (at: number) => Math.min(count - 1, Math.floor(((block[at] as number) - least) / width));
+  const ends = new Uint32Array(count);
+  for (let at = 0; at < block.length; at += columns) ends[rangeOf(at)]! += columns;
+  const dealt = Array.from(ends, (length) => new Float64Array(length));
+  ends.fill(0);
+  for (let at = 0; at < block.length; at += columns) {
+    const range = rangeOf(at);
+    const into = dealt[range] as Float64Array;
+    let end = ends[range] as number;
+    for (let column = 0; column < columns; column++) into[end++] = block[at + column] as number;
+    ends[range] = end;
+  }
+  return dealt;
 }

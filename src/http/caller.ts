@@ -1,10 +1,12 @@
 import type { Caller } from "../core/context.ts";
 import { Failure, Unavailable } from "../core/failure.ts";
 import { hashOf, holdsKey, isWellFormed } from "../core/key-format.ts";
-import type { KnownKey, LimitedKey, Reads } from "../core/ports.ts";
+import type { Awaitable, KnownKey, LimitedKey, Reads } from "../core/ports.ts";
 
 /** Keys remembered at once; with more, all are looked up anew. */
 const REMEMBERED_KEYS = 1_000_000;
+/** Refused keys remembered at once: a program that goes on with a wrong key costs no more look-ups. */
+const REMEMBERED_REFUSALS = 10_000;
 /** How exactly the last use of a key is known. */
 const LAST_USED_MS = 60_000;
 
@@ -18,8 +20,8 @@ interface Remembered extends KnownCaller {
 }
 
 export interface Callers {
-  /** Who a request is from, or why its key is refused. */
-  identify(request: Request, now: number): Promise<KnownCaller | Failure> | KnownCaller | Failure;
+  /** Who a request is from, or why its key is refused; `rememberedOnly` looks nothing up. */
+  identify(request: Request, now: number, rememberedOnly?: boolean): Awaitable<KnownCaller | Failure>;
   /** Looks every key up anew: who may do what has changed. */
   forget(): void;
 }
@@ -33,8 +35,11 @@ export interface CallerOptions {
 
 export function callers({ store, introduce, keyWasUsed }: CallerOptions): Callers {
   let remembered = new Map<string, Remembered>();
+  let refusals = new Map<string, Failure>();
+  /** Look-ups under way, so that a burst of one key is one. */
+  let lookUps = new Map<string, Promise<Remembered | Failure>>();
 
-  const lookUp = async (key: string, now: number): Promise<KnownCaller | Failure> => {
+  const lookUp = async (key: string, now: number): Promise<Remembered | Failure> => {
     const rememberedThen = remembered;
     const askedAt = performance.now();
     let known: KnownKey | null;
@@ -44,28 +49,32 @@ export function callers({ store, introduce, keyWasUsed }: CallerOptions): Caller
       // Whose key it is cannot be known now: it is refused, and counted as a request without one.
       return error instanceof Failure ? error : new Unavailable(error);
     }
-    if (!known) return unknownKey;
-    const refused = refusal(known, now);
-    if (refused) return refused;
-    introduce(known, askedAt);
-    const { id: keyId, clientId, role, perMinute, perDay, bannedUntil, lifts, expiresAt } = known;
-    const caller: Remembered = {
-      keyId,
-      clientId,
-      role,
-      perMinute,
-      perDay,
-      bannedUntil,
-      lifts,
-      expiresAt,
-      usedAt: 0,
-    };
+    const found = known ? (refusal(known, now) ?? known) : unknownKey;
     // What was read while everything was forgotten may be old already.
-    if (rememberedThen === remembered) {
+    const isCurrent = rememberedThen === remembered;
+    if (found instanceof Failure) {
+      if (refusals.size >= REMEMBERED_REFUSALS) refusals.clear();
+      if (isCurrent) refusals.set(key, found);
+      return found;
+    }
+    introduce(found, askedAt);
+    const { id: keyId, clientId, role, perMinute, perDay, bannedUntil, lifts, expiresAt } = found;
+    const caller = { keyId, clientId, role, perMinute, perDay, bannedUntil, lifts, expiresAt, usedAt: 0 };
+    if (isCurrent) {
       if (remembered.size >= REMEMBERED_KEYS) remembered = new Map();
       remembered.set(key, caller);
     }
-    return noted(caller, now);
+    return caller;
+  };
+  const lookedUp = async (key: string, now: number): Promise<KnownCaller | Failure> => {
+    const lookUpsThen = lookUps;
+    let under = lookUps.get(key);
+    if (!under) {
+      under = lookUp(key, now).finally(() => lookUpsThen.delete(key));
+      lookUps.set(key, under);
+    }
+    const found = await under;
+    return found instanceof Failure ? found : noted(found, now);
   };
   const noted = (caller: Remembered, now: number): KnownCaller => {
     if (now - caller.usedAt >= LAST_USED_MS) {
@@ -76,15 +85,18 @@ export function callers({ store, introduce, keyWasUsed }: CallerOptions): Caller
   };
 
   return {
-    identify(request, now) {
+    identify(request, now, rememberedOnly) {
       const key = keyOf(request);
       if (typeof key !== "string") return key;
       const known = remembered.get(key);
       if (known && (known.expiresAt === null || known.expiresAt > now)) return noted(known, now);
-      return isWellFormed(key) ? lookUp(key, now) : mistypedKey;
+      if (!isWellFormed(key)) return mistypedKey;
+      return refusals.get(key) ?? (rememberedOnly ? notLookedUp : lookedUp(key, now));
     },
     forget() {
       remembered = new Map();
+      refusals = new Map();
+      lookUps = new Map();
     },
   };
 }
@@ -114,6 +126,10 @@ const keySentTwice = new Failure(
 const otherScheme = new Failure(
   "invalid_api_key",
   "Authorization must be Bearer <API_KEY>; other schemes are not taken.",
+);
+const notLookedUp = new Failure(
+  "overloaded",
+  "The server has more work than it can finish in time. Repeat the request later.",
 );
 const revokedKey = new Failure("revoked_api_key", "This API key was revoked. Ask for a new one.");
 const suspendedClient = new Failure(

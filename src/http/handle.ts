@@ -34,6 +34,8 @@ export interface Handling {
   readonly settle: () => Promise<void>;
   /** The network address that a request without a valid key is counted against. */
   readonly addressOf: (request: Request) => string;
+  /** Whether the server is about to stop: an answer is the last on its connection. */
+  readonly isStopping: () => boolean;
   /** Whether there is more work under way than can be finished in time. */
   readonly isOverloaded: () => boolean;
 }
@@ -89,9 +91,13 @@ export function handler(house: Handling): (path: Path | null, request: PathReque
       endpoint && alwaysOf(endpoint, house.deprecation, request.params),
       house.cors.headers(request),
       answer.headers,
+      house.isStopping() ? lastOnConnection : undefined,
     ]);
   };
 }
+
+/** Who keeps connections, such as a proxy, opens the next one elsewhere instead of meeting this one's end. */
+const lastOnConnection = { connection: "close" };
 
 /** The checks in the order that the API documents, then the operation. */
 async function answered(house: Handling, path: Path | null, exchange: Exchange): Promise<Answer> {
@@ -100,7 +106,7 @@ async function answered(house: Handling, path: Path | null, exchange: Exchange):
   const endpoint = path?.methods[method];
   exchange.endpoint = endpoint;
   // Awaited only where there is something to wait for: that is the rule for all that a request meets often.
-  const identified = house.callers.identify(request, now);
+  const identified = house.callers.identify(request, now, isOverloaded);
   const caller = identified instanceof Promise ? await identified : identified;
   const admitted = admit(house, exchange, caller, isOverloaded, endpoint?.route.uncounted === true);
   const refused = admitted instanceof Promise ? await admitted : admitted;

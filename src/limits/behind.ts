@@ -1,6 +1,6 @@
 import type { Behind } from "../core/behind.ts";
 import type { NewEvent } from "../core/ports.ts";
-import { isEmpty, type Tally } from "../core/tally.ts";
+import { bytesIn, isEmpty, slices, type Tally } from "../core/tally.ts";
 import type { MemoryLimits } from "./memory.ts";
 import type { UsageCounter } from "./usage.ts";
 
@@ -11,9 +11,10 @@ const CONDUCTS_AT_ONCE = 500;
 const EVENTS_AT_ONCE = 500;
 /** Events that wait to be written; more are dropped, oldest first, while the database is away. */
 const WAITING_EVENTS = 10_000;
-/** After so many writes, or so long, what they left is brought into rows. */
-const FOLD_AFTER_WRITES = 40;
-const FOLD_AFTER_MS = 60_000;
+/** Clients, or keys, in one write; more are several. */
+const ROWS_AT_ONCE = 20_000;
+/** What was written is brought into rows when it is as much as is dealt out at once, or after so long. */
+const FOLD_AFTER_MS = 30_000;
 
 export interface BehindOptions {
   readonly limits: MemoryLimits;
@@ -22,6 +23,8 @@ export interface BehindOptions {
   readonly keep: (part: Behind) => Promise<void>;
   /** Brings what was written down into rows, a step of it; whether that was the last. */
   readonly fold: () => Promise<boolean>;
+  /** Bytes of what was written after which it is brought into rows. */
+  readonly foldAfterBytes: number;
   /** Memory has let go of what is in rows. */
   readonly onTrim: () => void;
   readonly onFault: (error: unknown) => void;
@@ -45,27 +48,38 @@ export function writeBehind(options: BehindOptions): WriteBehind {
   const { limits, usage, keep, onTrim, onFault } = options;
   let events: NewEvent[] = [];
   let used = new Map<number, number>();
-  let unwritten: Behind | null = null;
-  let writes = 0;
+  /** What was taken and is not known to be written; a part's number never changes, so it is written once. */
+  const unwritten: Behind[] = [];
+  const run = crypto.randomUUID();
+  let lastPart = 0;
+  let bytes = 0;
   let foldedAt = Date.now();
   let isStopping = false;
   let underWay: Promise<void> | undefined;
   let folding: Promise<void> | undefined;
 
-  const part = (): Behind | null => {
+  /** Takes what has gathered, as parts. */
+  const take = (): boolean => {
     const { windows, conduct } = limits.takeChanged(CONDUCTS_AT_ONCE);
     const lastUsed = Float64Array.from([...used].flat());
     used = new Map();
     const tally: Tally = { windows, ...usage.take(), lastUsed };
     const told = events.splice(0, EVENTS_AT_ONCE);
-    return isEmpty(tally) && conduct.length + told.length === 0 ? null : { tally, conduct, events: told };
+    const [first = nothing, ...others] = slices(tally, ROWS_AT_ONCE);
+    if (isEmpty(first) && conduct.length + told.length === 0) return false;
+    unwritten.push({ run, part: ++lastPart, tally: first, conduct, events: told });
+    for (const slice of others)
+      unwritten.push({ run, part: ++lastPart, tally: slice, conduct: [], events: [] });
+    return true;
   };
   const writeAll = async () => {
     try {
-      for (unwritten ??= part(); unwritten; unwritten = part()) {
-        await keep(unwritten);
-        limits.areKept(unwritten);
-        writes++;
+      while (unwritten.length > 0 || take()) {
+        const next = unwritten[0] as Behind;
+        await keep(next);
+        unwritten.shift();
+        limits.areKept(next);
+        bytes += bytesIn(next.tally);
       }
       if (limits.isCrowded()) await trim();
     } catch (error) {
@@ -80,7 +94,7 @@ export function writeBehind(options: BehindOptions): WriteBehind {
     onTrim();
   };
   const foldAll = async () => {
-    writes = 0;
+    bytes = 0;
     while (!isStopping && !(await options.fold()));
     foldedAt = Date.now();
   };
@@ -100,7 +114,7 @@ export function writeBehind(options: BehindOptions): WriteBehind {
     return next;
   };
   const isTimeToFold = () =>
-    writes >= FOLD_AFTER_WRITES || (writes > 0 && Date.now() - foldedAt >= FOLD_AFTER_MS);
+    bytes >= options.foldAfterBytes || (bytes > 0 && Date.now() - foldedAt >= FOLD_AFTER_MS);
   const timer = setInterval(() => {
     if (!underWay) void flush();
     if (!folding && isTimeToFold()) void fold().catch(onFault);
@@ -120,3 +134,10 @@ export function writeBehind(options: BehindOptions): WriteBehind {
     },
   };
 }
+
+const nothing: Tally = {
+  windows: new Float64Array(),
+  usage: new Float64Array(),
+  operations: [],
+  lastUsed: new Float64Array(),
+};

@@ -11,6 +11,8 @@ export interface Engine {
   perform(command: Command): Promise<Performed>;
   /** Drops kept answers older than this, when there is time for it. */
   forgetAnswers(keptBefore: number): void;
+  /** Bytes of tallies that it deals out at once, see `behind.fold`. */
+  readonly foldedAtOnce: number;
   /** Whether reads and writes are done, and in time. */
   isReady(): Awaitable<boolean>;
   /** Resolves when all that was begun is done and the database is closed. */

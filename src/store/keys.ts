@@ -1,6 +1,7 @@
 import type { Awaitable, KeyRecord, KnownKey, Reads, Writes } from "../core/ports.ts";
-import { type Db, fragment, sql } from "./statement.ts";
-import { lastUses } from "./tallies.ts";
+import { LAST_USED_COLUMNS, rowsOf } from "../core/tally.ts";
+import { type Db, fragment, RowsStatement, sql } from "./statement.ts";
+import type { TallyReads } from "./tallies.ts";
 
 const columns = fragment`k.id, k.client_id as "clientId", k.role, k.name, k.last_four as "lastFour",
   k.created_at as "createdAt", (select u.at from key_uses u where u.key_id = k.id) as "lastUsedAt", k.expires_at as "expiresAt", k.revoked_at as "revokedAt",
@@ -31,19 +32,24 @@ const insertKey = sql<{ id: number }>`
   values (:clientId, :role, :name, :hash, :lastFour, :expiresAt, :now) returning id`;
 const revokeKey = sql`update api_keys set revoked_at = :now where id = :id and revoked_at is null`;
 const expireKey = sql`update api_keys set expires_at = :at where id = :id`;
-const keepLastUsed = sql`
-  insert into key_uses (key_id, at) values (:keyId, :at) on conflict (key_id) do update set at = excluded.at where key_uses.at < excluded.at`;
+const keepLastUses = new RowsStatement<{ readonly keyId: number; readonly at: number }>(
+  "key_uses (key_id, at)",
+  ["keyId", "at"],
+  "on conflict (key_id) do update set at = excluded.at where key_uses.at < excluded.at",
+);
 
-export function keyReads(db: Db): Pick<Reads, "keyByHash" | "key" | "keys"> {
+export function keyReads(db: Db, tallies: TallyReads): Pick<Reads, "keyByHash" | "key" | "keys"> {
   return {
     keyByHash: (hash) => db.get(keyByHash, { hash }),
-    key: async (id) => (await withLastUses(db, () => db.all(keyById, { id })))[0] ?? null,
+    key: async (id) => (await withLastUses(tallies, () => db.all(keyById, { id })))[0] ?? null,
     keys: (clientId) =>
-      withLastUses(db, () => (clientId === null ? db.all(allKeys, {}) : db.all(keysOfClient, { clientId }))),
+      withLastUses(tallies, () =>
+        clientId === null ? db.all(allKeys, {}) : db.all(keysOfClient, { clientId }),
+      ),
   };
 }
 
-export function keyWrites(db: Db): Pick<Writes, "addKey" | "revokeKey" | "expireKey" | "keepLastUsed"> {
+export function keyWrites(db: Db): Pick<Writes, "addKey" | "revokeKey" | "expireKey" | "keepLastUses"> {
   return {
     addKey: async (key, now) => {
       const added = (await db.get(insertKey, { ...key, now })) as { id: number };
@@ -51,13 +57,15 @@ export function keyWrites(db: Db): Pick<Writes, "addKey" | "revokeKey" | "expire
     },
     revokeKey: (id, now) => db.run(revokeKey, { id, now }),
     expireKey: (id, at) => db.run(expireKey, { id, at }),
-    keepLastUsed: (keyId, at) => db.run(keepLastUsed, { keyId, at }),
+    keepLastUses: (rows) => keepLastUses.run(db, rows),
   };
 }
 
 /** Tallies are read first: what moves from them to rows in between is then in the rows. */
-async function withLastUses(db: Db, read: () => Awaitable<KeyRecord[]>): Promise<KeyRecord[]> {
-  const uses = await lastUses(db);
+async function withLastUses(tallies: TallyReads, read: () => Awaitable<KeyRecord[]>): Promise<KeyRecord[]> {
+  const uses = new Map<number, number>();
+  for (const { lastUsed } of await tallies.all())
+    for (const row of rowsOf(lastUsed, LAST_USED_COLUMNS)) uses.set(row[0] as number, row[1] as number);
   return (await read()).map((key) => ({ ...key, lastUsedAt: uses.get(key.id) ?? key.lastUsedAt }));
 }
 

@@ -1,12 +1,14 @@
 import type { AuditRecord, BanRecord, Reads, UsageRecord, Writes } from "../core/ports.ts";
+import { usageIn } from "../core/tally.ts";
+import type { Windows } from "../core/windows.ts";
 import { type Conditions, listing, page } from "./page.ts";
-import { type Db, fragment, sql } from "./statement.ts";
-import { usageInTally } from "./tallies.ts";
+import { type Db, fragment, RowsStatement, sql } from "./statement.ts";
+import { type TallyReads, whileTheyStay } from "./tallies.ts";
 
 const banColumns = fragment`id, key_id as "keyId", client_id as "clientId", cause, reason, level, since, until`;
-const insertBan = sql`
+const insertBan = sql<unknown>`
   insert into bans (key_id, client_id, cause, reason, level, since, until)
-  values (:keyId, :clientId, :cause, :reason, :level, :since, :until)`;
+  values (:keyId, :clientId, :cause, :reason, :level, :since, :until) on conflict do nothing returning id`;
 const liftBan = sql<unknown>`
   update bans set lifted_at = :now where key_id = :keyId and lifted_at is null and until > :now returning id`;
 
@@ -19,20 +21,23 @@ const keepConduct = sql`
   insert into key_conduct (key_id, conduct) values (:keyId, :conduct)
   on conflict (key_id) do update set conduct = excluded.conduct`;
 
-const keepWindows = sql`
-  insert into client_windows (client_id, minute_opened_at, minute_count, day, day_count)
-  values (:clientId, :minuteOpenedAt, :minuteCount, :day, :dayCount)
-  on conflict (client_id) do update set minute_opened_at = excluded.minute_opened_at,
-    minute_count = excluded.minute_count, day = excluded.day, day_count = excluded.day_count`;
+const keepWindows = new RowsStatement<Windows & { readonly clientId: number }>(
+  "client_windows (client_id, minute_opened_at, minute_count, day, day_count)",
+  ["clientId", "minuteOpenedAt", "minuteCount", "day", "dayCount"],
+  `on conflict (client_id) do update set minute_opened_at = excluded.minute_opened_at,
+    minute_count = excluded.minute_count, day = excluded.day, day_count = excluded.day_count`,
+);
 
-const addUsage = sql`
-  insert into usage (client_id, day, operation, status_class, requests)
-  values (:clientId, :day, :operation, :statusClass, :requests)
-  on conflict (client_id, day, operation, status_class) do update set requests = usage.requests + excluded.requests`;
-/** Rows and what is still in tallies, by one statement: nothing can move from these to those in between. */
-type UsageRow = UsageRecord & { readonly block: Uint8Array | null; readonly operations: string };
-const usageColumns = fragment`client_id as "clientId", day, operation, status_class as "statusClass", requests, null as block, '' as operations`;
-const andTallies = fragment`union all select 0, 0, '', 0, 0, usage, operations from tallies where length(usage) > 0`;
+const addUsage = new RowsStatement<UsageRecord>(
+  "usage (client_id, day, operation, status_class, requests)",
+  ["clientId", "day", "operation", "statusClass", "requests"],
+  `on conflict (client_id, day, operation, status_class) do update
+    set requests = usage.requests + excluded.requests`,
+);
+/** A record, or the id of a tally that may have more: by one statement, so that nothing can move from these to those in between. */
+type UsageRow = UsageRecord & { readonly tally: number | null };
+const usageColumns = fragment`client_id as "clientId", day, operation, status_class as "statusClass", requests, null as tally`;
+const andTallies = fragment`union all select 0, 0, '', 0, 0, id from tallies`;
 const usageOfClient = sql<UsageRow>`
   select ${usageColumns} from usage where client_id = :clientId and day between :fromDay and :toDay ${andTallies}`;
 const usageOfAll = sql<UsageRow>`
@@ -48,7 +53,10 @@ const auditColumns = fragment`id, at, key_id as "keyId", operation, subject, inp
 const insertAudit = sql`
   insert into audit (at, key_id, operation, subject, input) values (:at, :keyId, :operation, :subject, :input)`;
 
-export function limitReads(db: Db): Pick<Reads, "bans" | "ban" | "conduct" | "conducts" | "usage" | "audit"> {
+export function limitReads(
+  db: Db,
+  tallies: TallyReads,
+): Pick<Reads, "bans" | "ban" | "conduct" | "conducts" | "usage" | "audit"> {
   return {
     bans: (query, now) => {
       const inForce = (where: Conditions) => void where.add("lifted_at is null").add("until > ?", now);
@@ -68,12 +76,14 @@ export function limitReads(db: Db): Pick<Reads, "bans" | "ban" | "conduct" | "co
     conducts: async (clientId) =>
       (await db.all(conductsOfClient, { clientId })).map(({ conduct }) => JSON.parse(conduct)),
     ban: (keyId, now) => db.get(banOfKey, { keyId, now }),
-    usage: async (query) => {
-      const rows = await db.all(query.clientId === undefined ? usageOfAll : usageOfClient, { ...query });
-      return rows.flatMap(({ block, operations, ...record }) =>
-        block ? usageInTally({ usage: block, operations }, query) : [record],
-      );
-    },
+    usage: (query) =>
+      whileTheyStay(async () => {
+        const rows = await db.all(query.clientId === undefined ? usageOfAll : usageOfClient, { ...query });
+        const counted = await tallies.of(rows.flatMap(({ tally }) => tally ?? []).sort((a, b) => a - b));
+        if (!counted) return null;
+        const records = rows.filter(({ tally }) => tally === null).map(({ tally: _, ...record }) => record);
+        return records.concat(counted.flatMap((tally) => usageIn(tally, query)));
+      }),
     audit: (query) => {
       const { text, values } = page({
         ...query,
@@ -94,15 +104,11 @@ type LimitWrites = Pick<
 
 export function limitWrites(db: Db): LimitWrites {
   return {
-    addBan: (ban) => db.run(insertBan, { ...ban }),
+    addBan: async (ban) => (await db.get(insertBan, { ...ban })) !== null,
     liftBan: async (keyId, now) => (await db.all(liftBan, { keyId, now })).length > 0,
     keepConduct: (keyId, conduct) => db.run(keepConduct, { keyId, conduct: JSON.stringify(conduct) }),
-    async keepWindows(rows) {
-      for (const row of rows.toSorted(byClient)) await db.run(keepWindows, { ...row });
-    },
-    async addUsage(rows) {
-      for (const row of rows.toSorted(byUsage)) await db.run(addUsage, { ...row });
-    },
+    keepWindows: (rows) => keepWindows.run(db, rows.toSorted(byClient)),
+    addUsage: (rows) => addUsage.run(db, rows.toSorted(byUsage)),
     forgetUsage: (beforeDay) => db.run(forgetUsage, { beforeDay }),
     takeDuty: async (name, now, until) => (await db.all(takeDuty, { name, until, now })).length > 0,
     addAudit: (entry) => db.run(insertAudit, { ...entry }),

@@ -218,6 +218,18 @@ export const migrations: readonly Migration[] = [
     name: "a key's lifted bans are counted",
     statements: () => ["create index bans_lifted on bans (key_id) where lifted_at is not null"],
   },
+  {
+    name: "what is tried again is written once",
+    statements: ({ integer, tableEnd }) => [
+      // The last part that a run of a process has written behind.
+      `create table written_parts (
+        run text primary key,
+        part ${integer} not null,
+        at ${integer} not null
+      )${tableEnd}`,
+      "create unique index bans_earned on bans (key_id, since) where cause = 'strikes'",
+    ],
+  },
 ];
 
 /** Refuses a database that this program cannot work with: another's, or a newer one. */

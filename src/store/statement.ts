@@ -26,6 +26,7 @@ export class Statement<Row = unknown> {
 
   /** The arguments in the order of the text. */
   values(args: Arguments): Value[] {
+    if (Array.isArray(args)) return args;
     return this.names.map((name) => (args as Readonly<Record<string, Value>>)[name] as Value);
   }
 }
@@ -56,4 +57,33 @@ export function statement<Row>(source: string, kind: "own" | "list" = "own"): St
   const names: string[] = [];
   const text = source.replace(/(?<!:):(\w+)/g, (_, name: string) => `$${names.push(name)}`);
   return new Statement<Row>(text.trim(), names, kind);
+}
+
+/** Rows that one statement takes. */
+const ROWS_AT_ONCE = 100;
+
+/** An insert of rows, many at once: `into` with its columns, and what follows the values. */
+export class RowsStatement<Row extends object> {
+  private readonly one: Statement;
+  private readonly many: Statement;
+
+  constructor(
+    into: string,
+    private readonly columns: readonly (keyof Row & string)[],
+    end: string,
+  ) {
+    const row = `(${columns.map((name) => `:${name}`).join(", ")})`;
+    const texts = [1, ROWS_AT_ONCE].map((count) =>
+      statement(`insert into ${into} values ${new Array(count).fill(row).join(", ")} ${end}`),
+    );
+    [this.one, this.many] = texts as [Statement, Statement];
+  }
+
+  async run(db: Db, rows: readonly Row[]): Promise<void> {
+    const values = (row: Row) => this.columns.map((name) => row[name] as Value);
+    let at = 0;
+    for (; at + ROWS_AT_ONCE <= rows.length; at += ROWS_AT_ONCE)
+      await db.run(this.many, rows.slice(at, at + ROWS_AT_ONCE).flatMap(values));
+    for (const row of rows.slice(at)) await db.run(this.one, values(row));
+  }
 }

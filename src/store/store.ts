@@ -9,10 +9,11 @@ import { movementReads } from "./movements.ts";
 import { orderReads, orderWrites } from "./orders.ts";
 import { petReads, petWrites } from "./pets.ts";
 import type { Db } from "./statement.ts";
-import { tallyWrites } from "./tallies.ts";
+import { tallyReads, tallyWrites } from "./tallies.ts";
 
 /** The store's questions, on any engine. */
 export function reads(db: Db): Reads {
+  const tallies = tallyReads(db);
   return {
     ...petReads(db),
     ...categoryReads(db),
@@ -20,8 +21,8 @@ export function reads(db: Db): Reads {
     ...movementReads(db),
     ...answerReads(db),
     ...clientReads(db),
-    ...keyReads(db),
-    ...limitReads(db),
+    ...keyReads(db, tallies),
+    ...limitReads(db, tallies),
   };
 }
 

@@ -1,26 +1,37 @@
-import type { UsageQuery, UsageRecord, Writes } from "../core/ports.ts";
-import { LAST_USED_COLUMNS, rowsOf, type Tally, usageIn } from "../core/tally.ts";
+import { Unavailable } from "../core/failure.ts";
+import type { Writes } from "../core/ports.ts";
+import type { Tally } from "../core/tally.ts";
 import { type Db, fragment, sql } from "./statement.ts";
 
 /** Blocks of numbers are kept as they lie in memory. */
-export interface TallyRow {
+interface TallyRow {
+  readonly id: number;
   readonly windows: Uint8Array;
   readonly usage: Uint8Array;
   readonly operations: string;
   readonly lastUsed: Uint8Array;
 }
 
-const columns = fragment`windows, usage, operations, last_used as "lastUsed"`;
+const columns = fragment`id, windows, usage, operations, last_used as "lastUsed"`;
 const insertTally = sql`
   insert into tallies (is_sorted, windows, usage, operations, last_used)
   values (:isSorted, :windows, :usage, :operations, :lastUsed)`;
-const takeTallies = sql<TallyRow & { id: number }>`
-  delete from tallies where id in (select id from tallies where is_sorted = :isSorted order by id limit :most)
-  returning id, ${columns}`;
-const lastUsedBlocks = sql<{ block: Uint8Array }>`
-  select last_used as block from tallies where length(last_used) > 0 order by is_sorted desc, id`;
+const takeTallies = sql<TallyRow>`
+  delete from tallies where id in
+    (select id from
+      (select id, sum(length(windows) + length(usage) + length(last_used)) over (order by id)
+          - (length(windows) + length(usage) + length(last_used)) as before
+        from tallies where is_sorted = :isSorted) as sized
+      where before < :mostBytes)
+  returning ${columns}`;
 
-export function tallyWrites(db: Db): Pick<Writes, "addTally" | "takeTallies"> {
+const beginPart = sql<unknown>`
+  insert into written_parts (run, part, at) values (:run, :part, :now)
+  on conflict (run) do update set part = excluded.part, at = excluded.at where written_parts.part < excluded.part
+  returning part`;
+const forgetParts = sql`delete from written_parts where at < :before`;
+
+export function tallyWrites(db: Db): Pick<Writes, "addTally" | "takeTallies" | "beginPart" | "forgetParts"> {
   return {
     addTally: ({ windows, usage, operations, lastUsed }, isSorted) =>
       db.run(insertTally, {
@@ -30,25 +41,57 @@ export function tallyWrites(db: Db): Pick<Writes, "addTally" | "takeTallies"> {
         operations: JSON.stringify(operations),
         lastUsed: bytesOf(lastUsed),
       }),
-    async takeTallies(isSorted, most) {
-      const taken = await db.all(takeTallies, { isSorted: isSorted ? 1 : 0, most });
+    async takeTallies(isSorted, mostBytes) {
+      const taken = await db.all(takeTallies, { isSorted: isSorted ? 1 : 0, mostBytes });
       return taken.sort((a, b) => a.id - b.id).map(tallyOf);
     },
+    beginPart: async (run, part, now) => (await db.get(beginPart, { run, part, now })) !== null,
+    forgetParts: (before) => db.run(forgetParts, { before }),
   };
 }
 
-/** What a tally that is not in rows yet says of the usage. */
-export function usageInTally(row: Pick<TallyRow, "usage" | "operations">, query: UsageQuery): UsageRecord[] {
-  return usageIn({ usage: numbersOf(row.usage), operations: JSON.parse(row.operations) }, query);
+/** Tallies that are not in rows yet, as they are read beside rows. */
+export interface TallyReads {
+  /** All of them, oldest first. */
+  all(): Promise<Tally[]>;
+  /** These; `null` if one has been brought into rows meanwhile. */
+  of(ids: readonly number[]): Promise<Tally[] | null>;
 }
 
-/** When keys were last used, by tallies that are not in rows yet. */
-export async function lastUses(db: Db): Promise<Map<number, number>> {
-  const uses = new Map<number, number>();
-  for (const { block } of await db.all(lastUsedBlocks, {}))
-    for (const [keyId, at] of rowsOf(numbersOf(block), LAST_USED_COLUMNS))
-      uses.set(keyId as number, at as number);
-  return uses;
+const tallyIds = sql<{ id: number }>`select id from tallies order by id`;
+const talliesFrom = sql<TallyRow>`select ${columns} from tallies where id >= :least`;
+
+/** A tally never changes, so each is read and decoded once. */
+export function tallyReads(db: Db): TallyReads {
+  let known = new Map<number, Tally>();
+  const of = async (ids: readonly number[]): Promise<Tally[] | null> => {
+    const least = Math.min(...ids.filter((id) => !known.has(id)));
+    const fresh = Number.isFinite(least) ? await db.all(talliesFrom, { least }) : [];
+    const found = new Map(fresh.map((row) => [row.id, tallyOf(row)]));
+    const next = new Map<number, Tally>();
+    for (const id of ids) {
+      const tally = known.get(id) ?? found.get(id);
+      if (!tally) return null;
+      next.set(id, tally);
+    }
+    known = next;
+    return [...next.values()];
+  };
+  return {
+    of,
+    all: () => whileTheyStay(async () => of((await db.all(tallyIds, {})).map(({ id }) => id))),
+  };
+}
+
+/** How often a read begins anew because what it found was brought into rows before it could look at it. */
+const TRIES = 5;
+
+export async function whileTheyStay<T>(read: () => Promise<T | null>): Promise<T> {
+  for (let attempt = 1; attempt <= TRIES; attempt++) {
+    const found = await read();
+    if (found !== null) return found;
+  }
+  throw new Unavailable("Tallies were brought into rows faster than they could be read.");
 }
 
 function tallyOf({ windows, usage, operations, lastUsed }: TallyRow): Tally {
@@ -66,5 +109,5 @@ function bytesOf({ buffer, byteOffset, byteLength }: Float64Array): Uint8Array {
 
 /** A copy, because what a driver gives may lie anywhere in its buffer. */
 function numbersOf(bytes: Uint8Array): Float64Array {
-  return new Float64Array(bytes.slice().buffer);
+  return new Float64Array(new Uint8Array(bytes).buffer);
 }

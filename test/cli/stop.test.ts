@@ -73,6 +73,29 @@ test(
   TIME_LIMIT_MS,
 );
 
+test(
+  "told to drain, a server that stops is not ready but answers on, each time the last on a connection, and then ends",
+  async () => {
+    using folder = aFolder();
+    const env = { SHUTDOWN_DRAIN_SECONDS: "1" };
+    await using server = await serving({ database: folder.database, env });
+    const ask = async (path: string) => {
+      const response = await fetch(server.url + path, { headers: { "x-api-key": adminKey(folder) } });
+      await response.text();
+      return { status: response.status, connection: response.headers.get("connection") };
+    };
+    expect(await ask("/pets")).toEqual({ status: 200, connection: null });
+    const since = performance.now();
+    const ended = server.end("SIGTERM");
+    expect(await eventually(async () => (await ask("/readyz")).status === 503, 900)).toBe(true);
+    expect(await ask("/pets")).toEqual({ status: 200, connection: "close" });
+    expect(await ended).toBe(0);
+    expect(performance.now() - since).toBeGreaterThan(990);
+    expect(await isClosed(server.url)).toBe(true);
+  },
+  TIME_LIMIT_MS,
+);
+
 test("a connection that is open and idle does not hold up the end", async () => {
   using folder = aFolder();
   await using server = await serving({ database: folder.database });

@@ -1,9 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
+  combined,
+  dealtOut,
+  isEmpty,
   PART_ROWS,
   rowsOf,
-  sortedParts,
+  slices,
   type Tally,
   USAGE_COLUMNS,
   usageIn,
@@ -35,7 +38,7 @@ const usageOf = (parts: readonly Tally[]) =>
     Array.from(rowsOf(usage, USAGE_COLUMNS), (row) => usageOfRow(row, operations)),
   );
 
-describe("tallies that are sorted together", () => {
+describe("tallies that are combined", () => {
   test("keep the last windows of each client", () => {
     const first = tally({
       windows: [
@@ -44,7 +47,7 @@ describe("tallies that are sorted together", () => {
       ],
     });
     const second = tally({ windows: [[7, 160, 2, 20, 8]] });
-    expect(windowsOf(sortedParts([first, second]))).toEqual([
+    expect(windowsOf([combined([first, second])])).toEqual([
       { clientId: 3, minuteOpenedAt: 100, minuteCount: 5, day: 20, dayCount: 9 },
       { clientId: 7, minuteOpenedAt: 160, minuteCount: 2, day: 20, dayCount: 8 },
     ]);
@@ -71,7 +74,7 @@ describe("tallies that are sorted together", () => {
       statusClass,
       requests,
     });
-    expect(usageOf(sortedParts([first, second]))).toEqual([
+    expect(usageOf([combined([first, second])])).toEqual([
       record(20, "pets.get", 2, 6),
       record(20, "pets.get", 4, 1),
       record(20, "pets.list", 2, 3),
@@ -80,27 +83,32 @@ describe("tallies that are sorted together", () => {
   });
 
   test("keep when each key was last used", () => {
-    const parts = sortedParts([
-      tally({
-        lastUsed: [
-          [2, 10],
-          [1, 11],
-        ],
-      }),
-      tally({ lastUsed: [[2, 12]] }),
-    ]);
-    expect(parts.map(({ lastUsed }) => [...lastUsed])).toEqual([[1, 11, 2, 12]]);
-  });
-
-  test("are cut into parts that no client is twice in", () => {
-    const clients = Array.from({ length: PART_ROWS * 2 + 1 }, (_, index) => [index * 3, 1, 1, 1, 1]);
-    const parts = sortedParts([tally({ windows: clients }), tally({ windows: clients.toReversed() })]);
-    expect(parts.map(({ windows }) => windows.length / WINDOW_COLUMNS)).toEqual([PART_ROWS, PART_ROWS, 1]);
-    expect(windowsOf(parts).map(({ clientId }) => clientId)).toEqual(clients.map(([id]) => id as number));
+    const first = tally({
+      lastUsed: [
+        [2, 10],
+        [1, 11],
+      ],
+    });
+    expect([...combined([first, tally({ lastUsed: [[2, 12]] })]).lastUsed]).toEqual([1, 11, 2, 12]);
   });
 
   test("are nothing if there are none", () => {
-    expect(sortedParts([])).toEqual([]);
+    expect(isEmpty(combined([]))).toBe(true);
+    expect(dealtOut([])).toEqual([]);
+  });
+});
+
+describe("tallies that are dealt out", () => {
+  test("are parts that have no client in common, and of one client the rows in their order", () => {
+    const clients = Array.from({ length: PART_ROWS * 2 + 1 }, (_, index) => [index * 3, 1, 1, 1, 1]);
+    const later = clients.map(([id]) => [id as number, 2, 2, 2, 2]).toReversed();
+    const parts = dealtOut([tally({ windows: clients }), tally({ windows: later })]);
+    expect(parts.length).toBeGreaterThan(3);
+    const seen = parts.map((part) => new Set(windowsOf([part]).map(({ clientId }) => clientId)));
+    expect(seen.reduce((sum, { size }) => sum + size, 0)).toBe(clients.length);
+    const written = parts.flatMap((part) => windowsOf([combined([part])]));
+    expect(written.map(({ clientId }) => clientId)).toEqual(clients.map(([id]) => id as number));
+    expect(new Set(written.map(({ dayCount }) => dayCount))).toEqual(new Set([2]));
   });
 
   test("hold what the tallies held, whatever that was", () => {
@@ -119,16 +127,27 @@ describe("tallies that are sorted together", () => {
           const key = [client, day, operation, statusClass].join(" ");
           sums.set(key, (sums.get(key) ?? 0) + requests);
         }
-        const sorted = usageOf(sortedParts(tallies));
-        const found = sorted.map((row) => [
-          [row.clientId, row.day, row.operation, row.statusClass].join(" "),
-          row.requests,
-        ]);
-        expect(Object.fromEntries(found)).toEqual(Object.fromEntries(sums));
-        expect(found).toHaveLength(sums.size);
+        for (const parts of [[combined(tallies)], dealtOut(tallies).map((part) => combined([part]))]) {
+          const found = usageOf(parts).map((row) => [
+            [row.clientId, row.day, row.operation, row.statusClass].join(" "),
+            row.requests,
+          ]);
+          expect(Object.fromEntries(found)).toEqual(Object.fromEntries(sums));
+          expect(found).toHaveLength(sums.size);
+        }
       }),
     );
   });
+});
+
+test("a large tally is cut into slices that hold the same", () => {
+  const rows = Array.from({ length: 25 }, (_, index) => [index, 1, 1, 1, index]);
+  const whole = tally({ windows: rows, lastUsed: [[1, 2]] });
+  const cut = slices(whole, 10);
+  expect(cut.map(({ windows }) => windows.length / WINDOW_COLUMNS)).toEqual([10, 10, 5]);
+  expect(windowsOf(cut)).toEqual(windowsOf([whole]));
+  expect(cut.map(({ lastUsed }) => [...lastUsed])).toEqual([[1, 2], [], []]);
+  expect(slices(tally({}), 10)).toEqual([]);
 });
 
 test("a tally tells the usage of the client and the days that are asked for", () => {

@@ -106,14 +106,6 @@ test("no key, a key in the URL, two keys and another scheme are refused without 
   expect(introduced).toEqual([]);
 });
 
-test("an unknown key costs one look-up each time, and nobody is introduced", async () => {
-  const key = keyFrom(new Uint8Array(KEY_BYTES).fill(7));
-  for (let each = 0; each < 2; each++)
-    expect(await outcome(asked({ "x-api-key": key }))).toBe("invalid_api_key");
-  expect(lookUps).toHaveLength(2);
-  expect(introduced).toEqual([]);
-});
-
 test("a change of access is seen once everything is forgotten, and not before", async () => {
   const { key, id } = await aKey();
   const request = asked({ "x-api-key": key });
@@ -171,4 +163,31 @@ test("the last use of a key is noted once a minute", async () => {
     [id, NOW + 60_000],
     [id, NOW + 120_000],
   ]);
+});
+
+test("a key that is refused is looked up once, until something about keys changes", async () => {
+  const key = keyFrom(crypto.getRandomValues(new Uint8Array(KEY_BYTES)));
+  const request = asked({ "x-api-key": key });
+  for (let each = 0; each < 5; each++) expect(await outcome(request)).toBe("invalid_api_key");
+  expect(lookUps).toEqual([hashOf(key)]);
+  expect(introduced).toEqual([]);
+  known.forget();
+  expect(await outcome(request)).toBe("invalid_api_key");
+  expect(lookUps).toHaveLength(2);
+});
+
+test("a burst of one key is one look-up", async () => {
+  const { key, id } = await aKey();
+  const burst = Array.from({ length: 20 }, () => known.identify(asked({ "x-api-key": key }), NOW));
+  for (const caller of await Promise.all(burst)) expect(caller).toMatchObject({ keyId: id });
+  expect(lookUps).toHaveLength(1);
+});
+
+test("an overloaded server looks no key up, and knows those that it remembers", async () => {
+  const { key, id } = await aKey();
+  const request = asked({ "x-api-key": key });
+  expect(known.identify(request, NOW, true)).toMatchObject({ code: "overloaded" });
+  expect(lookUps).toEqual([]);
+  await known.identify(request, NOW);
+  expect(known.identify(request, NOW, true)).toMatchObject({ keyId: id });
 });

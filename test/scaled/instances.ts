@@ -22,11 +22,17 @@ export interface Instances extends AsyncDisposable {
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
 }
 
-/** So many instances in this process, each with connections of its own. */
-export async function instances(count: number, env: Record<string, string> = {}): Promise<Instances> {
+/** So many instances in this process, each with connections of its own, through a door if there is one. */
+export async function instances(
+  count: number,
+  env: Record<string, string> = {},
+  door?: { readonly port: number },
+): Promise<Instances> {
   const server = await sharedPostgres();
   const url = await server.newStore();
-  const config = readConfig({ DATABASE_URL: url, PORT: "0", LOG_LEVEL: "warn", ...env });
+  const reached = new URL(url);
+  if (door) reached.port = String(door.port);
+  const config = readConfig({ DATABASE_URL: reached.href, PORT: "0", LOG_LEVEL: "warn", ...env });
   const beside = await openPostgresStore(url, Date.now());
   const log = openLog(config.logLevel, false, () => {}, Date.now);
   const running = await Promise.all(

@@ -78,16 +78,12 @@ async function configured(instances: readonly string[]) {
 
 /** The configuration with other instances, another port and another folder, and otherwise as it is. */
 function filledIn(text: string, instances: readonly string[], port: number, folder: string): string {
-  const servers = /^ +server petstore-\d+:8080 .*;\n/gm;
-  const [first = ""] = text.match(servers) ?? [];
-  const lines = instances.map((each) => first.replace(/petstore-\d+:8080/, new URL(each).host));
-  let isPlaced = false;
+  const servers = /(?:^ +server petstore-\d+:8080 .*;\n)+/gm;
+  // Every group of them is made anew after the model of its first.
+  const group = ([first = ""]: string[]) =>
+    instances.map((each) => first.replace(/petstore-\d+:8080/, new URL(each).host));
   return text
-    .replace(servers, () => {
-      if (isPlaced) return "";
-      isPlaced = true;
-      return lines.join("");
-    })
+    .replace(servers, (lines) => group(lines.split(/(?<=\n)/)).join(""))
     .replace("listen 8080;", `listen 127.0.0.1:${port};`)
     .replaceAll("/tmp/nginx", join(folder, "nginx"));
 }

@@ -101,7 +101,7 @@ export function accessCases(named: (name: string) => string, opened: () => Opene
     await run(async (s) => {
       await s.keepWindows([{ clientId: client.id, ...windows }]);
       await s.keepConduct(key.id, conduct);
-      await s.keepLastUsed(key.id, NOW + 7);
+      await s.keepLastUses([{ keyId: key.id, at: NOW + 7 }]);
       await s.expireKey(key.id, NOW + 9);
       await s.changeClient({ ...client, perMinute: 1, suspendedAt: NOW });
     });
@@ -187,6 +187,28 @@ export function accessCases(named: (name: string) => string, opened: () => Opene
     expect(await reads.keyByHash(key.hash)).toMatchObject({ bannedUntil: null, lifts: 3 });
   });
 
+  test(named("a ban that was earned is added once, and one that was lifted stays lifted"), async () => {
+    const { reads, transact } = opened();
+    const { id: clientId } = await addClient();
+    const { id: keyId } = await addKey(clientId);
+    const earned = {
+      keyId,
+      clientId,
+      cause: "strikes",
+      reason: null,
+      level: 1,
+      since: NOW,
+      until: NOW + 1000,
+    } as const;
+    const add = () => transact(async (s) => s.addBan(earned));
+    expect([await add(), await add()]).toEqual([true, false]);
+    await run((s) => s.liftBan(keyId, NOW));
+    expect(await add()).toBe(false);
+    expect(await reads.ban(keyId, NOW)).toBeNull();
+    expect(await transact(async (s) => s.addBan({ ...earned, since: NOW + 1 }))).toBe(true);
+    expect(await transact(async (s) => s.addBan({ ...earned, cause: "admin" }))).toBe(true);
+  });
+
   test(named("usage adds up by client, day, operation and status, and is forgotten by day"), async () => {
     const { reads } = opened();
     const [{ id: clientId }, { id: other }] = [await addClient(), await addClient()];
@@ -232,12 +254,44 @@ export function accessCases(named: (name: string) => string, opened: () => Opene
       (await reads.usage({ clientId, fromDay: 50, toDay: 50 })).map(({ requests }) => requests);
     expect((await told()).sort()).toEqual([1, 2, 3, 4]);
     expect(await reads.usage({ clientId: clientId + 1000, fromDay: 0, toDay: 100 })).toEqual([]);
-    expect(await opened().transact(async (s) => s.takeTallies(false, 2))).toEqual([tally(1), tally(2)]);
-    expect(await opened().transact(async (s) => s.takeTallies(false, 2))).toEqual([tally(3)]);
-    expect(await opened().transact(async (s) => s.takeTallies(false, 2))).toEqual([]);
+    expect(await opened().transact(async (s) => s.takeTallies(false, 150))).toEqual([tally(1), tally(2)]);
+    expect(await opened().transact(async (s) => s.takeTallies(false, 150))).toEqual([tally(3)]);
+    expect(await opened().transact(async (s) => s.takeTallies(false, 150))).toEqual([]);
     expect(await told()).toEqual([4]);
-    expect(await opened().transact(async (s) => s.takeTallies(true, 2))).toEqual([tally(4)]);
+    expect(await opened().transact(async (s) => s.takeTallies(true, 150))).toEqual([tally(4)]);
     expect(await told()).toEqual([]);
+  });
+
+  test(named("many rows at once are kept as one by one"), async () => {
+    const { reads } = opened();
+    const clients = Array.from({ length: 230 }, (_, index) => 5_000_000 + index);
+    const rows = clients.map((clientId, index) => ({
+      clientId,
+      day: 70,
+      operation: "pets.list",
+      statusClass: 2,
+      requests: index + 1,
+    }));
+    await run((s) => s.addUsage(rows));
+    await run((s) => s.addUsage(rows.toReversed()));
+    const found = await reads.usage({ fromDay: 70, toDay: 70 });
+    expect(found.sort((a, b) => a.clientId - b.clientId)).toEqual(
+      rows.map((row) => ({ ...row, requests: row.requests * 2 })),
+    );
+    await run((s) => s.forgetUsage(71));
+  });
+
+  test(named("a part of a run is new once, and a later one after it"), async () => {
+    const begin = (run: string, part: number) => opened().transact(async (s) => s.beginPart(run, part, NOW));
+    expect([await begin("a", 1), await begin("a", 1), await begin("a", 2), await begin("b", 1)]).toEqual([
+      true,
+      false,
+      true,
+      true,
+    ]);
+    expect(await begin("a", 1)).toBe(false);
+    await run((s) => s.forgetParts(NOW + 1));
+    expect(await begin("b", 1)).toBe(true);
   });
 
   test(named("the audit trail is read from its newest entry on, a page after another"), async () => {

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { Unavailable } from "../../src/core/failure.ts";
-import { connect } from "../../src/store/sqlite/connection.ts";
+import { connect, connectReader } from "../../src/store/sqlite/connection.ts";
 import { openStore } from "../../src/store/sqlite/store.ts";
 import { sql } from "../../src/store/statement.ts";
 import { aFolder } from "../cli/command.ts";
@@ -36,6 +36,41 @@ test("a reader cannot write", () => {
   expect(thrown(() => db.run(addCategory, { name: "Dogs" }))).toBeInstanceOf(Unavailable);
   expect(db.get(countCategories, {})).toEqual({ count: 0 });
   db.close();
+});
+
+test("reads of one turn see one state, those after a refresh or in the next turn what is committed by then", async () => {
+  using folder = aFolder();
+  const { db: writer, close } = openStore(folder.database, 0);
+  const reader = connectReader(folder.database);
+  const count = () => (reader.get(countCategories, {}) as { count: number }).count;
+  expect(count()).toBe(0);
+  writer.run(addCategory, { name: "Dogs" });
+  expect(count()).toBe(0);
+  reader.refresh();
+  expect(count()).toBe(1);
+  writer.run(addCategory, { name: "Cats" });
+  expect(count()).toBe(1);
+  await Bun.sleep(1);
+  expect(count()).toBe(2);
+  reader.close();
+  close();
+});
+
+test("a reader whose transaction the database has ended, as it does in trouble, goes on with a new one", async () => {
+  using folder = aFolder();
+  const { db: writer, close } = openStore(folder.database, 0);
+  const reader = connectReader(folder.database);
+  const count = () => (reader.get(countCategories, {}) as { count: number }).count;
+  expect(count()).toBe(0);
+  reader.exec("rollback");
+  writer.run(addCategory, { name: "Dogs" });
+  reader.refresh();
+  expect(count()).toBe(1);
+  reader.exec("rollback");
+  await Bun.sleep(1);
+  expect(count()).toBe(1);
+  reader.close();
+  close();
 });
 
 test("a setting that the database does not keep refuses to open", () => {

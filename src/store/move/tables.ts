@@ -211,4 +211,6 @@ export const notCarried: Readonly<Record<string, string>> = {
   migrations: "says how the tables of one database came to be; the file's first line has its number",
   duties:
     "says which running instance sweeps for the next minute; instances on the new store take turns anew",
+  written_parts:
+    "says what running processes have written behind; those on the new store begin with new ones",
 };

@@ -22,6 +22,8 @@ const WATCH_MS = 1000;
 
 /** Of the time that is left when a write begins, the part in which the server must have ended it. */
 const PART_LEFT = 0.9;
+/** Dealt out in this thread, so little at once. */
+const FOLDED_AT_ONCE = 1024 * 1024;
 
 const one = sql<{ one: number }>`select 1 as one`;
 
@@ -60,6 +62,7 @@ export function openPostgresEngine({ url, rules, connections, perform, onFault }
     }
   };
   return {
+    foldedAtOnce: FOLDED_AT_ONCE,
     reads: { ...reads(askingDb(pool, READ_MS)), accessRevision: reads(watch).accessRevision },
     perform: (command) =>
       counted(

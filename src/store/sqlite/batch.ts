@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../../contract/errors.ts";
 import type { ErrorDetail } from "../../contract/shapes.ts";
 import { Failure, Unavailable } from "../../core/failure.ts";
-import type { Connection } from "./connection.ts";
+import { type Connection, tryRollback } from "./connection.ts";
 
 /** What became of one write, as it can be sent to another thread. */
 export type Outcome<T> =
@@ -50,15 +50,6 @@ async function inSavepoint<T>(db: Connection, work: () => Promise<T>): Promise<O
     db.exec("rollback to job");
     db.exec("release job");
     return outcomeOf(error);
-  }
-}
-
-/** Undoes what is open, if anything is. */
-export function tryRollback(db: Connection): void {
-  try {
-    db.exec("rollback");
-  } catch {
-    // Nothing was open any more, which is what was wanted.
   }
 }
 

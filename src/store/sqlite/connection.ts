@@ -66,7 +66,12 @@ export function connectReader(path: string): Reader {
   const refresh = () => {
     if (!isOpen) return;
     isOpen = false;
-    db.run(endSnapshot, []);
+    try {
+      db.run(endSnapshot, []);
+    } catch {
+      // A read that met trouble has ended it; that read has told of it.
+      tryRollback(db);
+    }
   };
   const inSnapshot = () => {
     if (isOpen) return;
@@ -152,6 +157,15 @@ function connection(database: Database): Connection {
       database.close();
     },
   };
+}
+
+/** Undoes what is open, if anything is. */
+export function tryRollback(db: Connection): void {
+  try {
+    db.exec("rollback");
+  } catch {
+    // Nothing was open any more, which is what was wanted.
+  }
 }
 
 /** The least recently used list makes room: a list's statement is large, and there are many lists. */

@@ -1,6 +1,5 @@
 import { type Diagnosis, diagnose } from "../doctor.ts";
-import { tryRollback } from "./batch.ts";
-import type { Connection } from "./connection.ts";
+import { type Connection, tryRollback } from "./connection.ts";
 
 /** All checks in one read transaction: a running server does not change the store under them. */
 export async function diagnoseFile(db: Connection): Promise<Diagnosis> {

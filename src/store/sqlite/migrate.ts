@@ -1,6 +1,5 @@
 import { type Dialect, type Migration, migrations, requireCurrent, requireOurs } from "../migrations.ts";
-import { tryRollback } from "./batch.ts";
-import type { Connection } from "./connection.ts";
+import { type Connection, tryRollback } from "./connection.ts";
 
 const dialect: Dialect = {
   newId: "integer primary key autoincrement",
