@@ -17,6 +17,8 @@ const HELD_MS = 5000;
 const ORDERS_AT_ONCE = 12;
 const EVERY_MS = 250;
 const READ_MS = 1000;
+/** The ten of the instance and its watch, the holder, two of the store beside it, and one that is being replaced. */
+const OURS = 15;
 
 test("while somebody holds one pet's row, orders for it are refused and everything else is answered", async () => {
   await using shop = await instances(1);
@@ -37,14 +39,26 @@ test("while somebody holds one pet's row, orders for it are refused and everythi
     const { status } = await send("GET", path);
     return { status, isQuick: performance.now() - since < READ_MS };
   };
+  const count = async () =>
+    Number(
+      (
+        await server.query(
+          `select count(*)::int as n from pg_stat_activity where datname = '${database}' and application_name = 'petstore'`,
+        )
+      )[0]?.n,
+    );
+  let connections = 0;
   const until = Date.now() + HELD_MS;
   while (Date.now() < until) {
     for (let n = 0; n < ORDERS_AT_ONCE; n++) orders.push(send("POST", "/store/orders", { petId: 1 }));
     for (const path of ["/store/pets/2", "/pets", "/readyz"]) others.push(read(path));
+    connections = Math.max(connections, await count());
     await Bun.sleep(EVERY_MS);
   }
   for (const other of await Promise.all(others)) expect(other).toEqual({ status: 200, isQuick: true });
   for (const { status } of await Promise.all(orders)) expect(status).toBe(503);
+  // Who gave up waits no longer over there either.
+  expect(connections).toBeLessThanOrEqual(OURS);
   await holder.send({ text: "rollback" });
   await holder.close();
 

@@ -52,8 +52,8 @@ export interface TransactionOptions {
   /** Locks that are taken with the begin: what follows sees what was done by those who had them. */
   readonly locks?: readonly Lock[];
   readonly isolation?: "read committed" | "repeatable read, read only";
-  /** Settings of the server for this transaction alone. */
-  readonly settings?: string | undefined;
+  /** Settings of the server for this transaction alone, which has so much time left when it begins. */
+  readonly settings?: ((leftMs: number) => string) | undefined;
   /** On a new connection, because others may have ended unnoticed. */
   readonly connection?: "fresh" | undefined;
 }
@@ -65,7 +65,7 @@ export interface TransactionOptions {
  */
 export async function inTransaction<T>(
   pool: Pool,
-  { deadline, locks = [], isolation = "read committed", settings = "", connection }: TransactionOptions,
+  { deadline, locks = [], isolation = "read committed", settings, connection }: TransactionOptions,
   work: (db: Db) => Promise<T>,
 ): Promise<T> {
   const use = isolation === "read committed" ? "write" : "read";
@@ -94,7 +94,8 @@ export async function inTransaction<T>(
     run: (statement, args) => void unanswered.push(post(sentOf(statement, args))),
   };
   try {
-    unanswered.push(post({ text: `begin isolation level ${isolation}; ${settings}` }));
+    const own = settings?.(deadline - Date.now()) ?? "";
+    unanswered.push(post({ text: `begin isolation level ${isolation}; ${own}` }));
     unanswered.push(...locks.map((lock) => post(lock, lock.busy)));
     const done = await work(db);
     isCommitting = true;

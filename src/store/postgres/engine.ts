@@ -3,7 +3,7 @@ import type { Command } from "../../core/perform.ts";
 import type { Engine, EngineOptions } from "../engine.ts";
 import { sql } from "../statement.ts";
 import { reads } from "../store.ts";
-import { askingDb } from "./connection.ts";
+import { askingDb, type TransactionOptions } from "./connection.ts";
 import { accessLock, keyLock, type Lock } from "./locks.ts";
 import { openPool, POOL_BOUNDS } from "./pool.ts";
 import { transact } from "./transact.ts";
@@ -20,7 +20,8 @@ const IDLE_IN_TRANSACTION_MS = 5000;
 /** How long a server that is well takes at most to say so. */
 const WATCH_MS = 1000;
 
-const writeSettings = `set local lock_timeout = ${LOCK_MS}; set local statement_timeout = ${WRITE_STATEMENT_MS}`;
+/** Of the time that is left when a write begins, the part in which the server must have ended it. */
+const PART_LEFT = 0.9;
 /** Dealt out in this thread, so little at once. */
 const FOLDED_AT_ONCE = 1024 * 1024;
 
@@ -84,8 +85,15 @@ export function openPostgresEngine({ url, rules, connections, perform, onFault }
   };
 }
 
-function inTime(): { deadline: number; settings: string } {
+function inTime(): Pick<TransactionOptions, "deadline" | "settings"> {
   return { deadline: Date.now() + WRITE_MS, settings: writeSettings };
+}
+
+/** A write that waited for its connection has less time: else it would be given up here and go on waiting there. */
+function writeSettings(leftMs: number): string {
+  const withinMs = Math.max(1, Math.floor(leftMs * PART_LEFT));
+  const [lockMs, statementMs] = [Math.min(LOCK_MS, withinMs), Math.min(WRITE_STATEMENT_MS, withinMs)];
+  return `set local lock_timeout = ${lockMs}; set local statement_timeout = ${statementMs}`;
 }
 
 function locksOf({ operation, caller, idempotency }: Command): Lock[] {
