@@ -14,9 +14,6 @@ const API_TESTS = [
   "test/fuzz.test.ts",
 ];
 
-/** What holds the servers to their promises in time, and so wants the machine for itself. */
-const TIMED_TESTS = ["test/scaled/*.test.ts"];
-
 interface Step {
   readonly name: string;
   readonly command: readonly string[];
@@ -27,22 +24,27 @@ const bin = (name: string) => `node_modules/.bin/${name}`;
 const found = (...patterns: string[]) =>
   patterns.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync()]).map((path) => `./${path}`);
 const tests = [bin("bun"), "--no-install", "test", "--isolate", "--timeout=30000", "--max-concurrency=4"];
-const timed = new Set(found(...TIMED_TESTS));
-const others = found("test/**/*.test.ts").filter((path) => !timed.has(path));
+const timed = found("test/scaled/*.test.ts");
+const commands = found("test/{cli,move}/*.test.ts");
+const others = found("test/**/*.test.ts").filter((path) => ![...timed, ...commands].includes(path));
 
-/** One after another; the steps of one are done at once. */
-const phases: readonly (readonly Step[])[] = [
-  [{ name: "types", command: [bin("tsc"), "--noEmit"] }],
-  [{ name: "lint", command: [bin("biome"), "check", "--error-on-warnings", "."] }],
+/** One after another; each is lanes that are run side by side, of steps one after another. */
+const phases: readonly (readonly (readonly Step[])[])[] = [
+  [[{ name: "types", command: [bin("tsc"), "--noEmit"] }]],
+  [[{ name: "lint", command: [bin("biome"), "check", "--error-on-warnings", "."] }]],
   [
-    { name: "tests", command: [...tests, ...others] },
-    {
-      name: "tests of the API on PostgreSQL and Valkey",
-      command: [bin("bun"), "--no-install", "test/on-valkey.ts", ...found(...API_TESTS)],
-      env: { TEST_ENGINE: "postgres" },
-    },
+    [{ name: "tests", command: [...tests, ...others] }],
+    [
+      {
+        name: "tests of the API on PostgreSQL and Valkey",
+        command: [bin("bun"), "--no-install", "test/on-valkey.ts", ...found(...API_TESTS)],
+        env: { TEST_ENGINE: "postgres" },
+      },
+      { name: "tests of the command", command: [...tests, ...commands] },
+    ],
   ],
-  [{ name: "tests of several instances", command: [...tests, ...timed] }],
+  // They hold servers to promises in time, and so have the machine for themselves.
+  [[{ name: "tests of several instances", command: [...tests, ...timed] }]],
 ];
 
 await needed("curl");
@@ -53,26 +55,28 @@ await nginxProgram();
 await valkeyProgram();
 await using postgres = await aPostgres();
 const shared = { ...process.env, [SHARED_POSTGRES]: postgres.address };
-for (const phase of phases) {
-  const codes = await Promise.all(phase.map(done));
-  if (codes.every((code) => code === 0)) continue;
+for (const lanes of phases) {
+  const areDone = await Promise.all(lanes.map(runLane));
+  if (areDone.every(Boolean)) continue;
   process.exitCode = 1;
   break;
 }
 
-/** Does a step; the first of a phase tells as it goes, the others when they are done. */
-async function done({ name, command, env }: Step, place: number): Promise<number> {
-  const started = performance.now();
-  const output = place === 0 ? "inherit" : "pipe";
-  const step = Bun.spawn([...command], {
-    stdio: ["ignore", output, output],
-    env: { ...shared, ...env },
-  });
-  const told = await Promise.all(
-    [step.stdout, step.stderr].map((stream) => stream && new Response(stream).text()),
-  );
-  const code = await step.exited;
-  const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  process.stdout.write(`${told.join("")}\n${code === 0 ? "ok" : "FAILED"}  ${name}  (${seconds} s)\n\n`);
-  return code;
+/** Runs steps up to the first that fails. The first lane tells as it goes, the others after each step. */
+async function runLane(steps: readonly Step[], lane: number): Promise<boolean> {
+  for (const { name, command, env } of steps) {
+    const started = performance.now();
+    const output = lane === 0 ? "inherit" : "pipe";
+    const step = Bun.spawn([...command], {
+      stdio: ["ignore", output, output],
+      env: { ...shared, ...env },
+    });
+    const streams = [step.stdout, step.stderr].map((stream) => stream && new Response(stream).text());
+    const told = (await Promise.all(streams)).join("");
+    const code = await step.exited;
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    process.stdout.write(`${told}\n${code === 0 ? "ok" : "FAILED"}  ${name}  (${seconds} s)\n\n`);
+    if (code !== 0) return false;
+  }
+  return true;
 }
