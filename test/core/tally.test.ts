@@ -111,6 +111,14 @@ describe("tallies that are dealt out", () => {
     expect(new Set(written.map(({ dayCount }) => dayCount))).toEqual(new Set([2]));
   });
 
+  test("are of about one size, though a few clients are far from all others", () => {
+    const ids = [1, 2, ...Array.from({ length: PART_ROWS * 5 }, (_, index) => 9_000_000 + index)];
+    const parts = dealtOut([tally({ windows: ids.map((id) => [id, 1, 1, 1, 1]) })]);
+    for (const { windows } of parts)
+      expect(windows.length / WINDOW_COLUMNS).toBeLessThanOrEqual(PART_ROWS + 1);
+    expect(windowsOf(parts)).toHaveLength(ids.length);
+  });
+
   test("hold what the tallies held, whatever that was", () => {
     const usage = fc.tuple(
       fc.nat(4),

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import type { BanRules, Conduct } from "../../src/core/bans.ts";
-import type { KnownKey, LimitedKey, NewBanRecord, NewEvent } from "../../src/core/ports.ts";
+import type { LimitedKey, NewBanRecord, NewEvent } from "../../src/core/ports.ts";
 import { rowsOf, WINDOW_COLUMNS, windowsOfRow } from "../../src/core/tally.ts";
 import { type Changed, memoryLimits } from "../../src/limits/memory.ts";
 import { aStore, NOON } from "../harness.ts";
+import { knownKey } from "./shop.ts";
 import { ask, askTimes, limitsOf, MINUTE, oneAMinute, PAST_GRACE, spendMinute } from "./spending.ts";
 
 const RULES: BanRules = {
@@ -28,26 +29,6 @@ function someLimits(size: { clientsInMemory?: number } = {}) {
   return { limits, bans, events };
 }
 
-/** What the database knows of a key. */
-function known(key: LimitedKey, rest: Partial<KnownKey> = {}): KnownKey {
-  return {
-    ...key,
-    id: key.keyId,
-    role: "customer",
-    name: null,
-    lastFour: "abcd",
-    createdAt: NOON,
-    lastUsedAt: null,
-    expiresAt: null,
-    revokedAt: null,
-    clientSuspendedAt: null,
-    lifts: 0,
-    windows: null,
-    conduct: null,
-    ...rest,
-  };
-}
-
 type Row = ReturnType<typeof windowsOfRow>;
 
 function windowsIn({ windows }: Changed): Row[] {
@@ -67,7 +48,7 @@ describe("what the database knows of a key", () => {
       level: 2,
       goodSince: NOON - 1000,
     };
-    limits.introduce(known(KEY, { windows, conduct }));
+    limits.introduce(knownKey(KEY, { windows, conduct }));
     const { standing } = await limits.ask(KEY, NOON);
     expect(standing.state.minute).toEqual({ limit: 1, remaining: 0, resetAt: NOON / 1000 + 50 });
     expect(standing.state.day.remaining).toBe(1);
@@ -79,7 +60,9 @@ describe("what the database knows of a key", () => {
   test("does not take the place of windows that were counted here since", async () => {
     const { limits } = someLimits();
     await limits.admit(KEY, NOON, false);
-    limits.introduce(known(KEY, { windows: { minuteOpenedAt: 0, minuteCount: 0, day: today, dayCount: 0 } }));
+    limits.introduce(
+      knownKey(KEY, { windows: { minuteOpenedAt: 0, minuteCount: 0, day: today, dayCount: 0 } }),
+    );
     expect((await limits.admit(KEY, NOON, false)).refusing).toBe("minute");
   });
 
@@ -88,7 +71,7 @@ describe("what the database knows of a key", () => {
     await limits.admit(KEY, NOON, false);
     await limits.admit(KEY, NOON, false);
     await limits.admit(KEY, NOON + PAST_GRACE, false);
-    limits.introduce(known(KEY));
+    limits.introduce(knownKey(KEY));
     expect((await limits.ask(KEY, NOON + PAST_GRACE)).standing.conduct.strikes).toHaveLength(1);
   });
 
@@ -99,7 +82,7 @@ describe("what the database knows of a key", () => {
     await limits.admit(KEY, NOON + PAST_GRACE, false);
     const underWay = limits.takeChanged(500);
     expect(underWay.conduct).toHaveLength(1);
-    limits.introduce(known(KEY));
+    limits.introduce(knownKey(KEY));
     expect((await limits.ask(KEY, NOON + PAST_GRACE)).standing.conduct.strikes).toHaveLength(1);
   });
 
@@ -111,7 +94,7 @@ describe("what the database knows of a key", () => {
     const taken = limits.takeChanged(500);
     limits.areKept(taken);
     const [written] = taken.conduct;
-    limits.introduce(known(KEY, { conduct: { ...(written?.conduct as Conduct), strikes: [] } }));
+    limits.introduce(knownKey(KEY, { conduct: { ...(written?.conduct as Conduct), strikes: [] } }));
     expect((await limits.ask(KEY, NOON + PAST_GRACE)).standing.conduct.strikes).toEqual([]);
   });
 
@@ -122,7 +105,7 @@ describe("what the database knows of a key", () => {
     await limits.admit(KEY, NOON, false);
     await limits.admit(KEY, NOON + PAST_GRACE, false);
     limits.areKept(limits.takeChanged(500));
-    limits.introduce(known(KEY), askedAt);
+    limits.introduce(knownKey(KEY), askedAt);
     expect((await limits.ask(KEY, NOON + PAST_GRACE)).standing.conduct.strikes).toHaveLength(1);
   });
 });
@@ -177,7 +160,7 @@ describe("with more clients than memory is for", () => {
     const { clientId: _clientId, ...windows } = windowsIn(written).find(
       ({ clientId }) => clientId === 50,
     ) as Row;
-    limits.introduce(known(key(50), { windows }));
+    limits.introduce(knownKey(key(50), { windows }));
     expect((await limits.admit(key(50), NOON, false)).refusing).toBeNull();
     expect((await limits.admit(key(50), NOON, false)).refusing).toBe("minute");
     const left = windowsIn(limits.takeChanged(500)).map(({ clientId }) => clientId);

@@ -1,7 +1,15 @@
 // Limits without a server around them: what main.ts, the database and the callers do for them is done here by hand.
 import { type BanRules, type Conduct, goodConduct, levelAt } from "../../src/core/bans.ts";
 import type { Quota } from "../../src/core/plans.ts";
-import type { Admission, Awaitable, NewBanRecord, NewEvent, Standing } from "../../src/core/ports.ts";
+import type {
+  Admission,
+  Awaitable,
+  KnownKey,
+  LimitedKey,
+  NewBanRecord,
+  NewEvent,
+  Standing,
+} from "../../src/core/ports.ts";
 import { rowsOf, WINDOW_COLUMNS, windowsOfRow } from "../../src/core/tally.ts";
 import type { Windows } from "../../src/core/windows.ts";
 import type { MemoryLimits, MemoryOptions } from "../../src/limits/memory.ts";
@@ -14,6 +22,26 @@ export const RULES: BanRules = {
   minutes: [5, 15, 60, 1440],
 };
 const ROWS_AT_ONCE = 500;
+
+/** What the database knows of a key. */
+export function knownKey(key: LimitedKey, rest: Partial<KnownKey> = {}): KnownKey {
+  return {
+    ...key,
+    id: key.keyId,
+    role: "customer",
+    name: null,
+    lastFour: "abcd",
+    createdAt: NOON,
+    lastUsedAt: null,
+    expiresAt: null,
+    revokedAt: null,
+    clientSuspendedAt: null,
+    lifts: key.lifts ?? 0,
+    windows: null,
+    conduct: null,
+    ...rest,
+  };
+}
 
 export interface OpenedLimits {
   readonly limits: MemoryLimits;
@@ -103,20 +131,7 @@ export async function aShop(open: OpenLimits, options: { rules?: BanRules } = {}
     const key = { ...quota, keyId, clientId, lifts, bannedUntil: bans.length > 0 ? Math.max(...bans) : null };
     if (introduced.has(keyId)) return key;
     introduced.add(keyId);
-    opened.limits.introduce({
-      ...key,
-      id: keyId,
-      role: "customer",
-      name: null,
-      lastFour: "abcd",
-      createdAt: NOON,
-      lastUsedAt: null,
-      expiresAt: null,
-      revokedAt: null,
-      clientSuspendedAt: null,
-      windows: windows.get(clientId) ?? null,
-      conduct,
-    });
+    opened.limits.introduce(knownKey(key, { windows: windows.get(clientId) ?? null, conduct }));
     return key;
   };
 

@@ -1,13 +1,13 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { goodConduct } from "../../src/core/bans.ts";
-import type { KnownKey, LimitedKey, NewBanRecord, NewEvent } from "../../src/core/ports.ts";
+import type { LimitedKey, NewBanRecord, NewEvent } from "../../src/core/ports.ts";
 import { ADDRESSES_IN_MEMORY } from "../../src/limits/memory.ts";
 import { eventually } from "../cli/command.ts";
 import { NOON } from "../harness.ts";
 import { aDoor } from "../servers/proxy.ts";
 import { aValkey } from "../servers/valkey.ts";
 import { type InValkey, inValkey } from "./in-valkey.ts";
-import { RULES } from "./shop.ts";
+import { knownKey, RULES } from "./shop.ts";
 import { DAY, MINUTE, PAST_GRACE, SECOND, todayLasts } from "./spending.ts";
 
 const valkey = await aValkey();
@@ -53,24 +53,6 @@ async function instances(number: number, on: { url: string } = valkey, isReal = 
 }
 
 const KEY: LimitedKey = { keyId: 1, clientId: 1, perMinute: 60, perDay: 1000, bannedUntil: null };
-
-function known(key: LimitedKey, lifts: number): KnownKey {
-  return {
-    ...key,
-    id: key.keyId,
-    role: "customer",
-    name: null,
-    lastFour: "abcd",
-    createdAt: NOON,
-    lastUsedAt: null,
-    expiresAt: null,
-    revokedAt: null,
-    clientSuspendedAt: null,
-    windows: null,
-    conduct: null,
-    lifts,
-  };
-}
 
 const STRIKES = 5;
 const BACK_WITHIN_MS = 3000;
@@ -174,11 +156,11 @@ describe("instances that share a Valkey", () => {
     const until = clock.now + 5 * MINUTE;
     clock.now += MINUTE;
 
-    one.limits.introduce(known(key, 1));
+    one.limits.introduce(knownKey(key, { lifts: 1 }));
     expect(await times(one, { ...key, lifts: 1 }, 1, clock.now)).toEqual({ ok: 1 });
     // The other has not looked yet: it refuses by what it believes, and changes nothing for the first.
     const believed = { ...key, bannedUntil: until };
-    other.limits.introduce(known(believed, 0));
+    other.limits.introduce(knownKey(believed, { lifts: 0 }));
     expect(await times(other, believed, 5, clock.now)).toEqual({ ban: 5 });
     expect(await times(one, { ...key, lifts: 1 }, 1, clock.now)).toEqual({ minute: 1 });
 
@@ -186,7 +168,7 @@ describe("instances that share a Valkey", () => {
     clock.now += PAST_GRACE;
     expect(await times(one, { ...key, lifts: 1 }, 21, clock.now)).toEqual({ minute: 20, ban: 1 });
     for (const each of [one, other]) {
-      each.limits.introduce(known(key, 1));
+      each.limits.introduce(knownKey(key, { lifts: 1 }));
       expect(await times(each, { ...key, lifts: 1 }, 1, clock.now)).toEqual({ ban: 1 });
     }
   });
@@ -194,7 +176,7 @@ describe("instances that share a Valkey", () => {
   test("do not get strikes back that were lifted while the one that counted them was cut off", async () => {
     await using shop = await oneCutOff();
     const { one, alone, key, clock, door } = shop;
-    const lifted = { ...known(key, 1), conduct: { ...goodConduct, goodSince: clock.now } };
+    const lifted = { ...knownKey(key, { lifts: 1 }), conduct: { ...goodConduct, goodSince: clock.now } };
     one.limits.introduce(lifted);
     expect(await shop.strikes()).toBe(0);
     door.open();
@@ -287,7 +269,7 @@ describe("what is kept in Valkey", () => {
     using shared = await instances(1, cluster);
     const { one, clock } = shared;
     const key = { ...KEY, perMinute: 1 };
-    one.limits.introduce(known(key, 1));
+    one.limits.introduce(knownKey(key, { lifts: 1 }));
     expect(await times(one, key, 2, clock.now)).toEqual({ ok: 1, minute: 1 });
     await one.limits.ask(key, clock.now);
     await one.limits.admitAddress("2001:db8:1:2::/64", clock.now, false);

@@ -1,7 +1,10 @@
 // What every engine owes the core about clients, keys, bans and counts; a part of the one suite.
 import { expect, test } from "bun:test";
+import { readConfig } from "../../src/config.ts";
 import { goodConduct } from "../../src/core/bans.ts";
+import { perform } from "../../src/core/perform.ts";
 import type { NewBanRecord, UsageRecord, Writes } from "../../src/core/ports.ts";
+import { rulesOf } from "../../src/core/rules.ts";
 import type { OpenedStore } from "./conformance.ts";
 
 const NOW = Date.parse("2026-11-15T12:00:00Z");
@@ -280,6 +283,50 @@ export function accessCases(named: (name: string) => string, opened: () => Opene
     );
     await run((s) => s.forgetUsage(71));
   });
+
+  test(
+    named("many tallies are folded step by step, and at every step nothing is missing or there twice"),
+    async () => {
+      const { reads } = opened();
+      const rules = rulesOf(readConfig({}));
+      const caller = { clientId: 0, keyId: 0, role: "admin" } as const;
+      const command = { operation: "behind.fold", caller, input: { bytesAtOnce: 10_000_000 }, now: NOW };
+      const fold = async () =>
+        ((await opened().transact((s) => perform(s, command, rules))).body as { isDone: boolean }).isDone;
+      const FIRST = 7_000_000;
+      const CLIENTS = 6000;
+      const { id: clientId } = await addClient();
+      const { hash } = await addKey(clientId);
+      while (!(await fold()));
+      for (const round of [1, 2]) {
+        const ids = [clientId, ...Array.from({ length: CLIENTS }, (_, index) => FIRST + index)];
+        await run((s) =>
+          s.addTally(
+            {
+              windows: Float64Array.from(ids.flatMap((id) => [id, 100, round, 20, round])),
+              usage: Float64Array.from(ids.flatMap((id) => [id, 80, 0, 2, round])),
+              operations: [round === 1 ? "pets.get" : "pets.list"],
+              lastUsed: new Float64Array(),
+            },
+            false,
+          ),
+        );
+      }
+      const total = async () =>
+        (await reads.usage({ fromDay: 80, toDay: 80 })).reduce((sum, { requests }) => sum + requests, 0);
+      let steps = 0;
+      do {
+        expect(await total()).toBe(3 * (CLIENTS + 1));
+        steps++;
+      } while (!(await fold()));
+      expect(steps).toBeGreaterThan(3);
+      expect(await total()).toBe(3 * (CLIENTS + 1));
+      const windows = { minuteOpenedAt: 100, minuteCount: 2, day: 20, dayCount: 2 };
+      expect(await reads.keyByHash(hash)).toMatchObject({ windows });
+      expect(await reads.usage({ clientId: FIRST + 5, fromDay: 80, toDay: 80 })).toHaveLength(2);
+      await run((s) => s.forgetUsage(81));
+    },
+  );
 
   test(named("a part of a run is new once, and a later one after it"), async () => {
     const begin = (run: string, part: number) => opened().transact(async (s) => s.beginPart(run, part, NOW));
