@@ -5,9 +5,8 @@ import { type Endpoint, isWrite, successStatus } from "../src/contract/route.ts"
 import { parseJson } from "../src/http/json.ts";
 import { valid, written } from "./arbitrary.ts";
 import { aStore, type Reply, type TestStore } from "./harness.ts";
+import { seed } from "./seed.ts";
 
-/** The same seed gives the same requests; another one, or more of them, can be asked for. */
-const seed = Number(process.env.FUZZ_SEED ?? 20_261_115);
 const numRuns = Number(process.env.FUZZ_RUNS ?? 1500);
 const TIMEOUT_MS = 20 * Math.max(numRuns, 1500);
 const RECORDS = 12;

@@ -14,6 +14,7 @@ import {
   WINDOW_COLUMNS,
   windowsOfRow,
 } from "../../src/core/tally.ts";
+import { seed } from "../seed.ts";
 
 function tally(rows: {
   windows?: number[][];
@@ -144,6 +145,7 @@ describe("tallies that are dealt out", () => {
           expect(found).toHaveLength(sums.size);
         }
       }),
+      { seed },
     );
   });
 });

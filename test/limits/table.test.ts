@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { rowsOf, WINDOW_COLUMNS, windowsOfRow } from "../../src/core/tally.ts";
 import { count, type Windows } from "../../src/core/windows.ts";
 import { WindowTable } from "../../src/limits/table.ts";
+import { seed } from "../seed.ts";
 
 const NOON = Date.parse("2026-11-15T12:00:00Z") / 1000;
 const PLENTY = { perMinute: 1_000_000, perDay: 1_000_000 };
@@ -143,6 +144,7 @@ describe("a table of windows", () => {
         write();
         expect(written).toEqual(counted);
       }),
+      { seed },
     );
   });
 });
