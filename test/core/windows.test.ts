@@ -197,7 +197,7 @@ describe("a clock that is set back", () => {
   });
 
   test("once in a row of requests opens at most one minute more than the time that passed has room for", () => {
-    const steps = fc.array(fc.nat(40), { minLength: 1, maxLength: 60 });
+    const steps = fc.array(fc.oneof(fc.nat(2), fc.nat(40)), { minLength: 1, maxLength: 60 });
     fc.assert(
       fc.property(steps, steps, fc.nat(200_000), (before, after, back) => {
         const quota = { perMinute: 3, perDay: 1_000_000 };
