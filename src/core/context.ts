@@ -1,7 +1,7 @@
 import type { EventData, EventType } from "../contract/events.ts";
 import type { Api, Input, Output, Role, Route } from "../contract/route.ts";
 import { fail } from "./failure.ts";
-import type { Reads, Standing, Writes } from "./ports.ts";
+import type { Awaitable, Reads, Standing, Writes } from "./ports.ts";
 import type { Rules } from "./rules.ts";
 
 /** Who is calling, known from the key. */
@@ -24,11 +24,11 @@ export interface WriteContext extends ReadContext {
   readonly store: Writes;
   /** The ETags of `If-Match`. */
   readonly ifMatch?: readonly string[] | "any" | undefined;
-  /** Tells of a change, in its transaction; `clientId` is the one that it concerns, if not everybody. */
   /** Says that who may do what has changed, and of whom: it goes into the audit trail. */
   audit(subject: string): void;
   /** Random bytes for a new key. */
   random(): Uint8Array;
+  /** Tells of a change, in its transaction; `clientId` is the one that it concerns, if not everybody. */
   emit<T extends EventType>(type: T, subject: string, data: EventData[T], clientId?: number): void;
 }
 
@@ -45,7 +45,7 @@ export interface Result<T = unknown> {
 export type Operation<R extends Route> = (
   cx: R["at"] extends `GET ${string}` ? ReadContext : WriteContext,
   input: Input<R>,
-) => Promise<Result<Output<R>>>;
+) => Awaitable<Result<Output<R>>>;
 
 /** An operation for every endpoint of an API, under the same names. */
 export type Operations<A extends Api> = {

@@ -7,6 +7,7 @@ import type { Operations, ReadContext, Result, WriteContext } from "./context.ts
 import { inventory } from "./inventory.ts";
 import { orders } from "./orders.ts";
 import { pets } from "./pets.ts";
+import type { Awaitable } from "./ports.ts";
 import { store } from "./store.ts";
 
 /** Every operation of the contract; one that is missing does not compile. */
@@ -21,7 +22,7 @@ export const operations = {
 } satisfies Operations<PetstoreApi>;
 
 /** An operation whose types were checked where it was declared. */
-export type AnyOperation = (cx: ReadContext | WriteContext, input: unknown) => Promise<Result>;
+export type AnyOperation = (cx: ReadContext | WriteContext, input: unknown) => Awaitable<Result>;
 
 /** The operation of this name. */
 export function operation(id: string): AnyOperation {

@@ -1,5 +1,6 @@
 import type { PetstoreApi } from "../contract/api.ts";
 import type { ErrorDetail, Int64, NewPet, PetStatus } from "../contract/shapes.ts";
+import { after } from "./after.ts";
 import {
   type Operations,
   type ReadContext,
@@ -10,7 +11,7 @@ import {
 import { Conflict, fail } from "./failure.ts";
 import { foldName } from "./names.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
-import type { PetRecord } from "./ports.ts";
+import type { Awaitable, PetRecord } from "./ports.ts";
 import { shownPet } from "./shown.ts";
 import { newStock, type Stock, setStatus } from "./status.ts";
 import { tellStock } from "./stock.ts";
@@ -50,9 +51,8 @@ export const pets: Operations<PetstoreApi["pets"]> = {
     return { body: added.map((each) => shownPet(addedPet(each))) };
   },
 
-  async get(cx, { petId }) {
-    const pet = await knownPet(cx, petId);
-    return { body: shownPet(pet), tag: petTag(pet) };
+  get(cx, { petId }) {
+    return after(knownPet(cx, petId), (pet) => ({ body: shownPet(pet), tag: petTag(pet) }));
   },
 
   async replace(cx, { petId, body }) {
@@ -73,8 +73,8 @@ export const pets: Operations<PetstoreApi["pets"]> = {
 };
 
 /** The pet, or 404. */
-export async function knownPet(cx: ReadContext, petId: Int64): Promise<PetRecord> {
-  return (await cx.store.pet(petId)) ?? noPet(petId);
+export function knownPet(cx: ReadContext, petId: Int64): Awaitable<PetRecord> {
+  return after(cx.store.pet(petId), (pet) => pet ?? noPet(petId));
 }
 
 export function noPet(petId: Int64): never {

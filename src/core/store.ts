@@ -1,18 +1,21 @@
 import type { PetstoreApi } from "../contract/api.ts";
+import { after } from "./after.ts";
 import { shownCategory } from "./categories.ts";
 import type { Operations } from "./context.ts";
 import { noPet } from "./pets.ts";
 import { storePetTag } from "./tags.ts";
 
 export const store: Operations<PetstoreApi["store"]> = {
-  async pet(cx, { petId }) {
-    const pet = (await cx.store.petWithCategory(petId)) ?? noPet(petId);
-    const { id, name, categoryId, status, quantity } = pet;
-    const category = shownCategory({
-      id: categoryId,
-      name: pet.categoryName,
-      description: pet.categoryDescription,
+  pet(cx, { petId }) {
+    return after(cx.store.petWithCategory(petId), (found) => {
+      const pet = found ?? noPet(petId);
+      const { id, name, categoryId, status, quantity } = pet;
+      const category = shownCategory({
+        id: categoryId,
+        name: pet.categoryName,
+        description: pet.categoryDescription,
+      });
+      return { body: { id, name, categoryId, status, category, quantity }, tag: storePetTag(pet) };
     });
-    return { body: { id, name, categoryId, status, category, quantity }, tag: storePetTag(pet) };
   },
 };

@@ -1,3 +1,4 @@
+import { after } from "../core/after.ts";
 import { Failure, fail } from "../core/failure.ts";
 import { redacted } from "../core/key-format.ts";
 import type { Awaitable, Limits, Standing } from "../core/ports.ts";
@@ -10,7 +11,7 @@ import { type Deprecation, deprecationHeaders, sunsetFailure } from "./deprecati
 import { type Path, type Prepared, rankOf } from "./endpoint.ts";
 import { requireJsonAccepted, requireVersion, safeRequestId } from "./headers.ts";
 import type { Log } from "./log.ts";
-import { type PathRequest, read, type Store, write } from "./operate.ts";
+import { type Call, type PathRequest, read, type Store, write } from "./operate.ts";
 import { banned, quotaHeaders, rateHeaders, tooManyRequests } from "./rates.ts";
 import { rehearsalOf, rehearse } from "./rehearsal.ts";
 
@@ -55,10 +56,10 @@ interface Exchange {
   standing: Standing | undefined;
 }
 
-/** A request's whole life: from the first look at it to the log line. */
-export function handler(house: Handling): (path: Path | null, request: PathRequest) => Promise<Response> {
+/** A request's whole life: from the first look at it to the log line. Nothing waits that need not. */
+export function handler(house: Handling): (path: Path | null, request: PathRequest) => Awaitable<Response> {
   const withoutRates = new Headers(commonHeaders);
-  return async (path, request) => {
+  return (path, request) => {
     const started = performance.now();
     const { method } = request;
     const preflight = method === "OPTIONS" ? house.cors.preflight(request) : null;
@@ -66,54 +67,72 @@ export function handler(house: Handling): (path: Path | null, request: PathReque
 
     const exchange = begun(request, method, house.clock());
     const requestId = safeRequestId(request.headers.get("x-request-id")) ?? house.newRequestId();
-    let answer: Answer;
-    try {
-      answer = await answered(house, path, exchange);
-    } catch (error) {
-      answer = refusal(failureOf(house, error, requestId, exchange));
-    }
-    const { caller, endpoint, pathname, now, state, judgedAt } = exchange;
-    if (caller) house.record(caller.clientId, endpoint?.id, answer.status, now);
-    house.log.request({
-      time: now,
-      requestId,
-      method,
-      path: redacted(pathname).slice(0, LOGGED_CHARACTERS),
-      operation: endpoint?.id,
-      status: answer.status,
-      milliseconds: Math.round((performance.now() - started) * 1000) / 1000,
-      clientId: caller?.clientId,
-      keyId: caller?.keyId,
-      code: answer.code,
-    });
-    return responseOf(answer, requestId, state ? quotaHeaders(state) : withoutRates, [
-      state && rateHeaders(state, Math.floor(judgedAt / 1000)),
-      endpoint && alwaysOf(endpoint, house.deprecation, request.params),
-      house.cors.headers(request),
-      answer.headers,
-      house.isStopping() ? lastOnConnection : undefined,
-    ]);
+    const refused = (error: unknown) => refusal(failureOf(house, error, requestId, exchange));
+    const sent = (answer: Answer): Response => {
+      const { caller, endpoint, pathname, now, state, judgedAt } = exchange;
+      if (caller) house.record(caller.clientId, endpoint?.id, answer.status, now);
+      house.log.request({
+        time: now,
+        requestId,
+        method,
+        path: redacted(pathname).slice(0, LOGGED_CHARACTERS),
+        operation: endpoint?.id,
+        status: answer.status,
+        milliseconds: Math.round((performance.now() - started) * 1000) / 1000,
+        clientId: caller?.clientId,
+        keyId: caller?.keyId,
+        code: answer.code,
+      });
+      return responseOf(answer, requestId, state ? quotaHeaders(state) : withoutRates, [
+        state && rateHeaders(state, Math.floor(judgedAt / 1000)),
+        endpoint && alwaysOf(endpoint, house.deprecation, request.params),
+        house.cors.headers(request),
+        answer.headers,
+        house.isStopping() ? lastOnConnection : undefined,
+      ]);
+    };
+    return after(
+      attempt(() => answered(house, path, exchange), refused),
+      sent,
+    );
   };
+}
+
+/** What work gives, or what its failure is answered with. */
+function attempt(work: () => Awaitable<Answer>, refused: (error: unknown) => Answer): Awaitable<Answer> {
+  try {
+    const answer = work();
+    return answer instanceof Promise ? answer.catch(refused) : answer;
+  } catch (error) {
+    return refused(error);
+  }
 }
 
 /** Who keeps connections, such as a proxy, opens the next one elsewhere instead of meeting this one's end. */
 const lastOnConnection = { connection: "close" };
 
 /** The checks in the order that the API documents, then the operation. */
-async function answered(house: Handling, path: Path | null, exchange: Exchange): Promise<Answer> {
-  const { request, method, pathname, search, now } = exchange;
+function answered(house: Handling, path: Path | null, exchange: Exchange): Awaitable<Answer> {
+  const { request, method, now } = exchange;
   const isOverloaded = house.isOverloaded();
-  const endpoint = path?.methods[method];
-  exchange.endpoint = endpoint;
-  // Awaited only where there is something to wait for: that is the rule for all that a request meets often.
-  const identified = house.callers.identify(request, now, isOverloaded);
-  const caller = identified instanceof Promise ? await identified : identified;
-  const admitted = admit(house, exchange, caller, isOverloaded, endpoint?.route.uncounted === true);
-  const refused = admitted instanceof Promise ? await admitted : admitted;
-  if (isOverloaded)
-    fail("overloaded", "The server has more work than it can finish in time. Repeat the request later.");
-  if (refused) return refused;
+  exchange.endpoint = path?.methods[method];
+  const isQuestion = exchange.endpoint?.route.uncounted === true;
+  return after(house.callers.identify(request, now, isOverloaded), (caller) =>
+    after(admit(house, exchange, caller, isOverloaded, isQuestion), (refused) => {
+      if (isOverloaded)
+        fail("overloaded", "The server has more work than it can finish in time. Repeat the request later.");
+      return refused ?? operated(house, path, exchange, caller);
+    }),
+  );
+}
 
+/** What is asked of a caller who may ask. */
+function operated(
+  house: Handling,
+  path: Path | null,
+  { request, method, pathname, search, now, endpoint, state, standing }: Exchange,
+  caller: KnownCaller | Failure,
+): Awaitable<Answer> {
   if (pathname.length + search.length > URL_CHARACTERS) refuseLength(pathname.length + search.length);
   if (!path) refusePath(pathname);
   if (!endpoint) return wrongMethod(path, method);
@@ -126,16 +145,20 @@ async function answered(house: Handling, path: Path | null, exchange: Exchange):
 
   const rehearsal = rehearsalOf(headers.get("prefer"));
   if (rehearsal !== undefined) {
-    const state = exchange.state as LimitState;
     const { bans } = house.rules;
-    return rehearse(rehearsal, { endpoint, state, now, bans, sunset: () => sunset(house, endpoint) });
+    const sunsetOf = () => sunset(house, endpoint);
+    return rehearse(rehearsal, { endpoint, state: state as LimitState, now, bans, sunset: sunsetOf });
   }
-  const call = { request, pathname, search, now, endpoint, caller, standing: exchange.standing };
-  if (!endpoint.isWrite) return await read(house.store, house.rules, call);
-  if (!endpoint.route.access) return await write(house.store, call);
-  await house.settle();
-  const answer = await write(house.store, call);
-  house.callers.forget();
+  const call = { request, pathname, search, now, endpoint, caller, standing };
+  if (!endpoint.isWrite) return read(house.store, house.rules, call);
+  return endpoint.route.access ? changedAccess(house, call) : write(house.store, call);
+}
+
+/** A change of who may do what: decided by all that was counted, and known to the next request. */
+async function changedAccess({ store, callers, settle }: Handling, call: Call): Promise<Answer> {
+  await settle();
+  const answer = await write(store, call);
+  callers.forget();
   return answer;
 }
 
@@ -178,10 +201,6 @@ function admit(
       ? banned(bannedUntil as number, judgedAt)
       : tooManyRequests(state, refusing, Math.floor(judgedAt / 1000));
   });
-}
-
-function after<T, U>(value: Awaitable<T>, next: (value: T) => U): Awaitable<U> {
-  return value instanceof Promise ? value.then(next) : next(value);
 }
 
 const spentByAddress = "Send a valid API key, which is counted by itself";

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
+import { after } from "../core/after.ts";
 import type { Caller, Result } from "../core/context.ts";
 import { KEY_BYTES } from "../core/key-format.ts";
 import { ANSWERS_KEPT_MS, type Command, type Performed, refuseReusedKey } from "../core/perform.ts";
-import type { Reads, Standing } from "../core/ports.ts";
+import type { Awaitable, Reads, Standing } from "../core/ports.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Answer } from "./answer.ts";
 import { readBody } from "./body.ts";
@@ -29,15 +30,15 @@ export interface Call {
 }
 
 /** Reads the parameters, asks, and answers; 304 if the caller has the record already. */
-export async function read(store: Store, rules: Rules, call: Call): Promise<Answer> {
+export function read(store: Store, rules: Rules, call: Call): Awaitable<Answer> {
   const { request, endpoint, caller, search, now, standing } = call;
   const input = endpoint.input.parameters(request.params ?? {}, search);
-  const result = await endpoint.operation({ caller, store, now, rules, standing }, input);
-  const { tag } = result;
-  if (tag !== undefined && noneMatchHits(request.headers.get("if-none-match"), tag)) {
-    return { status: 304, body: null, headers: { etag: `"${tag}"` } };
-  }
-  return success(call, result);
+  return after(endpoint.operation({ caller, store, now, rules, standing }, input), (result) => {
+    const { tag } = result;
+    if (tag !== undefined && noneMatchHits(request.headers.get("if-none-match"), tag))
+      return { status: 304, body: null, headers: { etag: `"${tag}"` } };
+    return success(call, result);
+  });
 }
 
 /** Reads body and parameters, and sends the write as a command; it is answered when it is on disk. */

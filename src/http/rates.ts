@@ -3,18 +3,25 @@ import { type Answer, commonHeaders } from "./answer.ts";
 
 /** Quotas whose headers are held; with more of them, all are made anew. */
 const HELD_QUOTAS = 10_000;
-const held = new Map<string, Headers>();
+/** By requests a minute, then a day. */
+const held = new Map<number, Map<number, Headers>>();
+let heldQuotas = 0;
 
 /** What all answers to a quota's holder carry: made once, and copied. */
 export function quotaHeaders({ minute, day }: LimitState): Headers {
-  const quota = `${minute.limit}/${day.limit}`;
-  const known = held.get(quota);
-  if (known) return known;
-  const policy = `"minute";q=${minute.limit};w=${MINUTE_SECONDS}, "day";q=${day.limit};w=${DAY_SECONDS}`;
-  const limit = String(minute.limit);
+  return held.get(minute.limit)?.get(day.limit) ?? newQuotaHeaders(minute.limit, day.limit);
+}
+
+function newQuotaHeaders(perMinute: number, perDay: number): Headers {
+  const policy = `"minute";q=${perMinute};w=${MINUTE_SECONDS}, "day";q=${perDay};w=${DAY_SECONDS}`;
+  const limit = String(perMinute);
   const headers = new Headers({ ...commonHeaders, "ratelimit-policy": policy, "x-ratelimit-limit": limit });
-  if (held.size >= HELD_QUOTAS) held.clear();
-  held.set(quota, headers);
+  if (++heldQuotas > HELD_QUOTAS) {
+    held.clear();
+    heldQuotas = 1;
+  }
+  const byDay = held.get(perMinute) ?? new Map<number, Headers>();
+  held.set(perMinute, byDay.set(perDay, headers));
   return headers;
 }
 

@@ -74,8 +74,9 @@ export function writeBehind(options: BehindOptions): WriteBehind {
   };
   const writeAll = async () => {
     try {
-      while (unwritten.length > 0 || take()) {
-        const next = unwritten[0] as Behind;
+      // What gathers while it is written waits for the next time.
+      while (take());
+      for (let next = unwritten[0]; next; next = unwritten[0]) {
         await keep(next);
         unwritten.shift();
         limits.areKept(next);
