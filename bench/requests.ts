@@ -8,11 +8,26 @@ request = function() return head .. math.random(${pets}) .. tail end`;
 
 /** Random pets, each request with a random one of the keys in a file. */
 export function petsByManyKeys(keyFile: string, pets: number): string {
+  return `${keysOf(keyFile)}
+request = function() return withKey("/store/pets/" .. math.random(${pets}), keys[math.random(#keys)]) end`;
+}
+
+/** An account after another, from the key at this place in the file on. */
+export function accountsInOrder(keyFile: string, from: number): string {
+  return `${keysOf(keyFile)}
+local at = ${from}
+request = function()
+  at = at + 1
+  return withKey("/account", keys[(at - 1) % #keys + 1])
+end`;
+}
+
+function keysOf(file: string): string {
   return `
 local keys = {}
-for line in io.lines(${JSON.stringify(keyFile)}) do keys[#keys + 1] = line end
-request = function()
-  return "GET /store/pets/" .. math.random(${pets}) .. " HTTP/1.1\\r\\nHost: bench\\r\\nX-API-Key: " .. keys[math.random(#keys)] .. "\\r\\n\\r\\n"
+for line in io.lines(${JSON.stringify(file)}) do keys[#keys + 1] = line end
+local function withKey(path, key)
+  return "GET " .. path .. " HTTP/1.1\\r\\nHost: bench\\r\\nX-API-Key: " .. key .. "\\r\\n\\r\\n"
 end`;
 }
 

@@ -4,15 +4,16 @@ import type { Bench, Scenario } from "../bench.ts";
 import { petstore, startContender } from "../contenders.ts";
 import { type Figure, figureOf, type Table } from "../figures.ts";
 import { moreClients, PETS, PLENTY } from "../fill.ts";
-import { petsByManyKeys } from "../requests.ts";
+import { accountsInOrder, petsByManyKeys } from "../requests.ts";
 import { type Entry, interleaved } from "../rounds.ts";
+import { load } from "../wrk.ts";
 import { counted } from "./growth.ts";
 
 const sizes = { whole: [1, 1000, 1_000_000], quick: [1, 1000, 10_000] };
 /** How many of the known clients ask; the harder case, in which all of them do, is measured too. */
 const SOME = 1000;
 const CALLS = 2_000_000;
-const ASKING_AT_ONCE = 64;
+const LEARNING_SECONDS = 5;
 /** Below this many clients the noise of a process's memory is larger than theirs. */
 const CLIENTS_TO_WEIGH = 10_000;
 
@@ -52,7 +53,7 @@ async function entriesWith(bench: Bench, size: number): Promise<Entry[]> {
   const store = bench.freshStore(`clients-${size}`);
   const keys = moreClients(store.path, size);
   const server = await startContender(bench.servers, petstore, store.path);
-  await everyClientOnce(server.url, keys);
+  await everyClientOnce(bench, server.url, await keyFile(bench, `${size}-${size}`, keys), size);
   const some = keys.slice(0, SOME);
   const admitted = [some, ...(size > SOME ? [keys] : [])].map(async (each) => ({
     who: admittedOf(size, each.length),
@@ -69,21 +70,25 @@ async function entriesWith(bench: Bench, size: number): Promise<Entry[]> {
 }
 
 async function asking(bench: Bench, name: string, keys: readonly string[]): Promise<string> {
-  const file = join(bench.folder, `${name}.keys`);
-  await Bun.write(file, keys.join("\n"));
-  return petsByManyKeys(file, PETS);
+  return petsByManyKeys(await keyFile(bench, name, keys), PETS);
 }
 
-/** Makes every client known to the server. */
-async function everyClientOnce(url: string, keys: readonly string[]): Promise<void> {
-  let next = 0;
-  const ask = async () => {
-    while (next < keys.length) {
-      const key = keys[next++] as string;
-      await (await fetch(`${url}/account`, { headers: { "x-api-key": key } })).arrayBuffer();
-    }
-  };
-  await Promise.all(Array.from({ length: ASKING_AT_ONCE }, ask));
+async function keyFile(bench: Bench, name: string, keys: readonly string[]): Promise<string> {
+  const file = join(bench.folder, `${name}.keys`);
+  await Bun.write(file, keys.join("\n"));
+  return file;
+}
+
+/** Makes every client known to the server: by wrk, because a million requests are many. */
+async function everyClientOnce(bench: Bench, url: string, file: string, size: number): Promise<void> {
+  const { folder } = bench;
+  const { connections } = bench.options.pace;
+  for (let asked = 0; asked < size; ) {
+    const script = accountsInOrder(file, asked);
+    const { answers } = await load({ folder, url, script, connections, seconds: LEARNING_SECONDS });
+    // What was sent last may not have been answered.
+    asked += Math.max(answers - connections, 0);
+  }
 }
 
 /** The limiter by itself, in this process: time for a request, and memory for a client. */
