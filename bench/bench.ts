@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { check, checkSyncs } from "./check.ts";
-import { type Contender, contenders, startContender } from "./contenders.ts";
+import { type Contender, contenders, dutifulPeers, startContender } from "./contenders.ts";
 import type { Table } from "./figures.ts";
 import { copied, type Filled, type Filling, filled, PETS } from "./fill.ts";
 import type { Options } from "./options.ts";
@@ -58,7 +58,7 @@ export function aBench(options: Options): Bench {
   };
   const lineUp = async () => {
     const all: InLine[] = [];
-    for (const contender of contenders) {
+    for (const contender of [...contenders, ...dutifulPeers]) {
       const store = freshStore(contender.name);
       const server = await startContender(running, contender, store.path);
       await check(contender, server, store);

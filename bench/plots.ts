@@ -1,4 +1,4 @@
-import { peers, scaledFastify } from "./contenders.ts";
+import { dutifulPeers, peers, scaledFastify } from "./contenders.ts";
 import { shown, type Table } from "./figures.ts";
 import { UNLIMITED } from "./scenarios/clients.ts";
 import { FLOOR, NGINX, requestNames } from "./scenarios/requests.ts";
@@ -87,7 +87,7 @@ ${from === to ? "" : `<path d="M${from} ${middleY}H${to}M${from} ${middleY - 3}v
 
 function colourOf(who: string): string {
   if (who === FLOOR || who === NGINX || who === UNLIMITED) return ink.floor;
-  return [...peers, scaledFastify].some(({ name }) => name === who) ? ink.peer : ink.ours;
+  return [...peers, ...dutifulPeers, scaledFastify].some(({ name }) => name === who) ? ink.peer : ink.ours;
 }
 
 /** Names of the longest tables, short enough for their column. */

@@ -47,7 +47,7 @@ export function report(
     "## Pictures",
     plots.map((name) => `![${name}](plots/${name}.svg)`).join("\n\n"),
     "## Tables",
-    "What is promised is the same for all: key, limits of minute and day with their headers, validation, and for an order one transaction (stock, order, movement, event, idempotency key) that is synced to the disk before the answer. Ours also writes a log line for each request and sends the headers of its contract; the peers do not. [docs/decisions/bench.md](../docs/decisions/bench.md) says how it is done.",
+    "What is promised is the same for all: key, limits of minute and day with their headers, validation, and for an order one transaction (stock, order, movement, event, idempotency key) that is synced to the disk before the answer. Ours also writes a log line for each request, counts it for the client's usage, and sends the headers of its contract; the peers do not, except where they are said to have the same duties. [docs/decisions/bench.md](../docs/decisions/bench.md) says how it is done.",
     ...tables.map(section),
   ].join("\n\n")}\n`;
 }

@@ -1,6 +1,7 @@
 // Elysia as its documentation has it: shapes of its own `t`, compiled handlers.
 import { Database } from "bun:sqlite";
 import { Elysia, t } from "elysia";
+import { duties } from "./duties.js";
 import { keysOf } from "./keys.js";
 import { spent, windows } from "./limits.js";
 import { openShop, pageLinks, Refused } from "./shop.js";
@@ -11,6 +12,14 @@ const status = t.Union([t.Literal("available"), t.Literal("pending"), t.Literal(
 const shop = openShop(new Database(process.env.DATABASE_URL));
 const identify = keysOf(shop);
 const admit = windows();
+const taggedPet = ({ params, request, path, set, client, begun }) => {
+  const { pet, tag } = shop.taggedPet(params.petId);
+  const isKnown = request.headers.get("if-none-match") === tag;
+  set.headers.etag = tag;
+  if (isKnown) set.status = 304;
+  duties.end(begun, client, "GET", path, "store.pet", isKnown ? 304 : 200);
+  return isKnown ? null : pet;
+};
 // Not normalised: an unknown field is refused, as by all others here, and not dropped.
 const app = new Elysia({ normalize: false })
   .onError(({ code, error, set }) => {
@@ -24,6 +33,8 @@ const app = new Elysia({ normalize: false })
     };
   })
   .derive(({ request, set }) => {
+    const begun = duties?.begin(request.headers.get("x-request-id"));
+    if (begun) Object.assign(set.headers, begun.headers);
     const client = identify(request.headers.get("x-api-key"));
     const { headers, isSpent, retryAfter } = admit(client);
     Object.assign(set.headers, headers);
@@ -31,9 +42,9 @@ const app = new Elysia({ normalize: false })
       set.headers["retry-after"] = retryAfter;
       throw spent;
     }
-    return { client };
+    return { client, begun };
   })
-  .get("/store/pets/:petId", ({ params }) => shop.pet(params.petId), {
+  .get("/store/pets/:petId", duties ? taggedPet : ({ params }) => shop.pet(params.petId), {
     params: t.Object({ petId: t.Integer({ minimum: 1 }) }),
   })
   .get(

@@ -1,6 +1,7 @@
 // Hono with its OpenAPI routes: zod shapes validate what comes in and document what goes out.
 import { Database } from "bun:sqlite";
 import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
+import { duties } from "./duties.js";
 import { keysOf } from "./keys.js";
 import { spent, windows } from "./limits.js";
 import { openShop, pageLinks, Refused } from "./shop.js";
@@ -52,6 +53,8 @@ const app = new OpenAPIHono({
   },
 });
 app.use(async (c, next) => {
+  const begun = duties?.begin(c.req.header("x-request-id"));
+  for (const name in begun?.headers) c.header(name, begun.headers[name]);
   const client = identify(c.req.header("x-api-key"));
   const { headers, isSpent, retryAfter } = admit(client);
   for (const name in headers) c.header(name, headers[name]);
@@ -61,8 +64,15 @@ app.use(async (c, next) => {
   }
   c.set("client", client);
   await next();
+  if (begun) duties.end(begun, client, c.req.method, c.req.path, "store.pet", c.res.status);
 });
-app.openapi(getPet, (c) => c.json(shop.pet(c.req.valid("param").petId)));
+app.openapi(getPet, (c) => {
+  const { petId } = c.req.valid("param");
+  if (!duties) return c.json(shop.pet(petId));
+  const { pet, tag } = shop.taggedPet(petId);
+  c.header("etag", tag);
+  return c.req.header("if-none-match") === tag ? c.body(null, 304) : c.json(pet);
+});
 app.openapi(listPets, (c) => {
   const { pets, next } = shop.pets(c.req.valid("query"));
   c.header("link", pageLinks("/pets", c.req.url.split("?")[1] ?? "", next));

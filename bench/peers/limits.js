@@ -1,4 +1,5 @@
 // For frameworks that bring no limiter: two fixed windows in memory, as short as they can be.
+import { duties } from "./duties.js";
 import { Refused } from "./shop.js";
 
 export const MINUTE_MS = 60_000;
@@ -33,6 +34,11 @@ export function windows() {
       "x-ratelimit-remaining": String(perMinute - own.minute),
       "x-ratelimit-reset": String(reset),
     };
+    if (duties) {
+      const [minuteLeft, dayLeft] = [own.minuteEnds, own.dayEnds].map((end) => Math.ceil((end - now) / 1000));
+      headers["ratelimit-policy"] = `"minute";q=${perMinute};w=60, "day";q=${perDay};w=86400`;
+      headers.ratelimit = `"minute";r=${perMinute - own.minute};t=${minuteLeft}, "day";r=${perDay - own.day};t=${dayLeft}`;
+    }
     return { headers, isSpent, retryAfter: String(reset) };
   };
 }

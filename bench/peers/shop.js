@@ -25,6 +25,7 @@ export function openShop(database) {
   return {
     keyByHash: keyByHash(database),
     pet: petById(database),
+    taggedPet: taggedPetById(database),
     pets: petPages(database),
     place: placing(database),
   };
@@ -47,6 +48,20 @@ function petById(database) {
     const row = byId.get(id);
     if (!row) throw noPet(id);
     return storePetOf(row);
+  };
+}
+
+/** The same with an ETag of its versions. */
+function taggedPetById(database) {
+  const byId = database.prepare(`
+    select p.id, p.name, p.category_id as "categoryId", p.status, p.quantity, p.version, p.stock_version as "stockVersion",
+      c.name as "categoryName", c.description as "categoryDescription", c.version as "categoryVersion"
+    from pets p join categories c on c.id = p.category_id where p.id = ?`);
+  return (id) => {
+    const row = byId.get(id);
+    if (!row) throw noPet(id);
+    const tag = `"p${row.version}-s${row.stockVersion}-c${row.categoryId}.${row.categoryVersion}"`;
+    return { pet: storePetOf(row), tag };
   };
 }
 
