@@ -1,0 +1,74 @@
+import { expect, test } from "bun:test";
+import type { Behind } from "../../src/core/behind.ts";
+import { WINDOW_COLUMNS } from "../../src/core/tally.ts";
+import { writeBehind } from "../../src/limits/behind.ts";
+import { memoryLimits } from "../../src/limits/memory.ts";
+import { usageCounter } from "../../src/limits/usage.ts";
+
+const NOW = Date.parse("2026-11-15T12:00:00Z");
+const quota = { perMinute: 1_000_000, perDay: 1_000_000 };
+const bans = { strikes: 20, strikeWindowSeconds: 300, graceSeconds: 2, minutes: [5] };
+
+/** What was counted, written behind by a `keep` of the test's own. */
+function counting(keep: (part: Behind) => Promise<void>) {
+  const limits = memoryLimits({ bans, anonymous: quota, onBan: () => {}, tell: () => {} });
+  const faults: unknown[] = [];
+  const behind = writeBehind({
+    limits,
+    usage: usageCounter(),
+    keep,
+    fold: async () => true,
+    foldAfterBytes: 1024 ** 2,
+    onTrim: () => {},
+    onFault: (error) => void faults.push(error),
+  });
+  return {
+    behind,
+    faults,
+    request: (clientId: number) =>
+      void limits.admit({ clientId, keyId: clientId, bannedUntil: null, ...quota }, NOW, false),
+  };
+}
+
+const clientsIn = ({ tally }: Behind) =>
+  Array.from(
+    { length: tally.windows.length / WINDOW_COLUMNS },
+    (_, row) => tally.windows[row * WINDOW_COLUMNS],
+  );
+
+test("what gathers while counts are written waits for the next time, however long they take", async () => {
+  const written: unknown[] = [];
+  const { behind, request } = counting(async (part) => {
+    written.push(clientsIn(part));
+    await Bun.sleep(1);
+    // There is always somebody who asks.
+    request(written.length + 1);
+  });
+  request(1);
+  await behind.flush();
+  expect(written).toEqual([[1]]);
+  await behind.flush();
+  expect(written).toEqual([[1], [2]]);
+  await behind.stop();
+  expect(written).toEqual([[1], [2], [3]]);
+});
+
+test("a part that could not be written is the next to be tried, under the same number", async () => {
+  const tried: Behind[] = [];
+  let isAway = true;
+  const { behind, faults, request } = counting(async (part) => {
+    tried.push(part);
+    if (isAway) throw new Error("The database is away.");
+  });
+  request(1);
+  await behind.flush();
+  isAway = false;
+  request(2);
+  await behind.stop();
+  expect(faults).toHaveLength(1);
+  expect(tried.map((part) => [part.part, clientsIn(part)])).toEqual([
+    [1, [1]],
+    [1, [1]],
+    [2, [2]],
+  ]);
+});
