@@ -34,12 +34,12 @@ export const settings = {
     "Connections to PostgreSQL at once, of each instance.",
     integer(1, 1000),
   ),
-  valkeyUrl: {
+  valkeyUrls: {
     ...setting(
       "VALKEY_URL",
       "",
-      "The Valkey or Redis in which several instances share their limits, redis://host:6379; REDIS_URL is understood too. Empty: limits are kept in memory.",
-      valkeyAddress,
+      "The Valkey or Redis in which several instances share their limits, redis://host:6379; of a cluster any node, or some of them, redis://one:6379,two:6379. REDIS_URL is understood too. Empty: limits are kept in memory.",
+      valkeyAddresses,
     ),
     alias: "REDIS_URL",
     isSecret: true,
@@ -227,12 +227,17 @@ function databaseAddress(text: string): string | Error {
   return text.trim() === "" ? new Error("must not be empty") : resolve(text.replace(/^file:\/\//, ""));
 }
 
-function valkeyAddress(text: string): string | null | Error {
+/** One server, or some nodes of a cluster; what is before and after the hosts is the same for all. */
+function valkeyAddresses(text: string): readonly string[] | null | Error {
   if (text.trim() === "") return null;
-  const isAddress = URL.canParse(text) && /^(redis|valkey)s?:\/\/[^/]/.test(text);
-  return isAddress
-    ? text
-    : new Error("must be an address such as redis://127.0.0.1:6379 or rediss://user:password@host:6379/0");
+  const [, scheme, secure, user, hosts = "", rest] =
+    /^(redis|valkey)(s?:\/\/)((?:[^/?#]*@)?)([^/?#]+)(.*)$/s.exec(text.trim()) ?? [];
+  const addresses = hosts.split(",").map((host) => `redis${secure}${user}${host.trim()}${rest}`);
+  return scheme && !rest?.includes("://") && addresses.every((address) => URL.canParse(address))
+    ? addresses
+    : new Error(
+        "must be an address such as redis://127.0.0.1:6379 or rediss://user:password@host:6379/0, of a cluster also redis://user:password@one:6379,two:6379",
+      );
 }
 
 function keyPrefix(text: string): string | Error {

@@ -64,17 +64,26 @@ export async function start(
     tell: (event) => behind.tell(event),
   };
   const valkey =
-    config.valkeyUrl === null
+    config.valkeyUrls === null
       ? null
       : valkeyLimits({
           ...limiting,
-          url: config.valkeyUrl,
+          urls: config.valkeyUrls,
           prefix: config.valkeyPrefix,
           clock: isClockMoved ? clock : "server",
-          onAway: (cause) =>
-            log.warn("Valkey cannot be reached; each instance limits from its own memory.", { cause }),
-          onBack: () => {
-            log.warn("Valkey is back; limits are shared again.");
+          onAway: (cause, node) =>
+            node === null
+              ? log.warn("Valkey cannot be reached; each instance limits from its own memory.", { cause })
+              : log.warn(
+                  "A node of Valkey cannot be reached; each instance limits its clients from its own memory.",
+                  { node, cause },
+                ),
+          onBack: (node) => {
+            if (node === null) log.warn("Valkey is back; limits are shared again.");
+            else
+              log.warn("A node of Valkey is back, or another has its place; limits are shared again.", {
+                node,
+              });
             callers.forget();
           },
         });

@@ -32,7 +32,7 @@ test("an address that holds a password can be in a file, with a line's end or wi
     VALKEY_URL_FILE: file("valkey", "redis://:secret@valkey.example:6379"),
   });
   expect(config.databaseUrl).toBe("postgres://shop:secret@db.example/petstore");
-  expect(config.valkeyUrl).toBe("redis://:secret@valkey.example:6379");
+  expect(config.valkeyUrls).toEqual(["redis://:secret@valkey.example:6379"]);
 });
 
 test("a file that is not there, or beside the setting itself, is told; and no secret with it", () => {

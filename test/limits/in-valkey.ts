@@ -20,7 +20,7 @@ export async function inValkey(
   const said: string[] = [];
   const limits = valkeyLimits({
     ...options,
-    url,
+    urls: [url],
     prefix: `${prefix}:`,
     clock: options.clock ?? "server",
     // What is to be exact over instances must not fail because the machine is busy.

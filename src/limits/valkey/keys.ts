@@ -4,7 +4,8 @@ export interface KeyNames {
   conduct(clientId: number, keyId: number): string;
   questions(clientId: number, keyId: number): string;
   address(bucket: string): string;
-  readonly probe: string;
+  /** One of many, so that each node of a cluster has one. */
+  probe(number: number): string;
 }
 
 export function keyNames(prefix: string): KeyNames {
@@ -13,6 +14,6 @@ export function keyNames(prefix: string): KeyNames {
     conduct: (clientId, keyId) => `${prefix}{client:${clientId}}:key:${keyId}`,
     questions: (clientId, keyId) => `${prefix}{client:${clientId}}:key:${keyId}:questions`,
     address: (bucket) => `${prefix}{address:${bucket}}:windows`,
-    probe: `${prefix}{probe}`,
+    probe: (number) => `${prefix}{probe${number === 0 ? "" : `:${number}`}}`,
   };
 }

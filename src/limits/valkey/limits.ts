@@ -13,8 +13,9 @@ import {
   strikeWarning,
 } from "../memory.ts";
 import { keyNames } from "./keys.ts";
-import { NotDone, openLink, type Reply, type Send, TIMEOUT_MS } from "./link.ts";
-import { missed } from "./missed.ts";
+import { Elsewhere, NotDone, type Reply, type Send, TIMEOUT_MS } from "./link.ts";
+import { missed, type Owns } from "./missed.ts";
+import { openNodes } from "./nodes.ts";
 import { conductArgs, conductOf, type Judged, judgedOf } from "./replies.ts";
 import { ADDRESS_KEPT_SECONDS, CLIENT_KEPT_SECONDS } from "./scripts.ts";
 
@@ -22,17 +23,18 @@ import { ADDRESS_KEPT_SECONDS, CLIENT_KEPT_SECONDS } from "./scripts.ts";
 const CAUGHT_UP_AT_ONCE = 500;
 
 export interface ValkeyOptions extends MemoryOptions {
-  readonly url: string;
+  /** One server, or some nodes of one cluster. */
+  readonly urls: readonly string[];
   /** Before every key, so that several stores can share a Valkey. */
   readonly prefix: string;
   /** Valkey's own clock judges; a test that moves time by hand gives its own. */
   readonly clock: "server" | (() => number);
   /** How long Valkey may be silent while requests wait. */
   readonly timeoutMs?: number;
-  /** Valkey cannot be reached: limits go on in memory. */
-  readonly onAway: (cause: string) => void;
-  /** Valkey is back and has caught up. */
-  readonly onBack: () => void;
+  /** Valkey, or a node of a cluster, cannot be reached: limits go on in memory. */
+  readonly onAway: (cause: string, node: string | null) => void;
+  /** It is back and has caught up. */
+  readonly onBack: (node: string | null) => void;
 }
 
 export interface ValkeyLimits extends MemoryLimits {
@@ -43,6 +45,7 @@ export interface ValkeyLimits extends MemoryLimits {
 }
 
 export interface ValkeyState {
+  /** Whether it, or a node of it, is away. */
   readonly isAway: boolean;
   /** How often it went away, and how many requests were limited from memory. */
   readonly outages: number;
@@ -70,27 +73,26 @@ export function valkeyLimits(options: ValkeyOptions): ValkeyLimits {
   ];
   const time = () => (clock === "server" ? "" : String(clock()));
 
-  const link = openLink({
-    url: options.url,
+  const valkey = openNodes({
+    urls: options.urls,
     timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
     probeKey: names.probe,
-    catchUp: (send) => catchUp(send),
-    onDown: (cause) => {
-      outages += 1;
-      options.onAway(cause);
+    async catchUp(send, owns) {
+      while (meanwhile.sizeFor(owns) > CAUGHT_UP_AT_ONCE) await Promise.all(sendMissed(send, owns));
     },
-    onUp: (send) => {
+    tellRest(send, owns) {
       // On their way before the first request is, on the same connection: nothing comes in between.
-      while (meanwhile.size > 0) for (const sent of sendMissed(send)) sent.catch(() => {});
-      options.onBack();
+      while (meanwhile.sizeFor(owns) > 0) for (const sent of sendMissed(send, owns)) sent.catch(() => {});
     },
+    onAway: (cause, node) => {
+      outages += 1;
+      options.onAway(cause, node);
+    },
+    onBack: options.onBack,
   });
 
-  const catchUp = async (send: Send) => {
-    while (meanwhile.size > CAUGHT_UP_AT_ONCE) await Promise.all(sendMissed(send));
-  };
-  const sendMissed = (send: Send): Promise<Reply>[] => {
-    const { windows, conducts } = meanwhile.take(CAUGHT_UP_AT_ONCE);
+  const sendMissed = (send: Send, owns: Owns): Promise<Reply>[] => {
+    const { windows, conducts } = meanwhile.take(CAUGHT_UP_AT_ONCE, owns);
     return [
       ...windows.map((each) => {
         const { name, keptSeconds, day, dayCount, minuteOpenedAt, minuteCount } = each;
@@ -158,118 +160,128 @@ export function valkeyLimits(options: ValkeyOptions): ValkeyLimits {
     else if (refusing === null && !isFree && isWorthAWarning(key, state)) tell(quotaWarning(key, state));
     return { state, refusing, bannedUntil: refusing === "ban" ? bannedUntil : null, judgedAt: now };
   };
+  /**
+   * While a slot moves from one node to another a script of several keys cannot run. The windows are one key: they are counted
+   * as exactly as ever. The ban and the conduct are those that this instance knows, as in an outage.
+   */
+  const admitInPassing = async (send: Send, key: LimitedKey, now: number, isFree: boolean) => {
+    const known = memory.admit(key, now, true);
+    if (known.refusing === "ban") return known;
+    try {
+      const name = names.windows(key.clientId);
+      const reply = await send("admitWindows", name, time(), ...windowArgs(key, CLIENT_KEPT_SECONDS, isFree));
+      const { now: judgedAt, refusing, windows } = judgedOf(reply);
+      if (refusing === null) return admitted(key, isFree, reply);
+      memory.learn(key.clientId, windows);
+      return admitInMemory(key, judgedAt, isFree, false);
+    } catch (error) {
+      return admitInMemory(key, now, isFree, error instanceof NotDone);
+    }
+  };
+  const asked = (key: LimitedKey, reply: Reply) => {
+    const { now: judgedAt, refusing, windows, bannedUntil } = judgedOf(reply);
+    memory.learn(key.clientId, windows);
+    const seconds = Math.floor(judgedAt / 1000);
+    const standing = {
+      state: stateOf(windows, key, seconds),
+      conduct: conductOf(reply),
+      bannedUntil: bannedUntil > judgedAt ? bannedUntil : null,
+      judgedAt,
+    };
+    const askedSince = reply[JUDGED_FIELDS] as number;
+    return { standing, waitSeconds: refusing === null ? null : askedSince + MINUTE_SECONDS - seconds };
+  };
 
   return {
     // What is written behind, and bans that are on their way, are memory's business as ever.
     ...memory,
 
     admit(key, now, isFree) {
-      if (!link.isUp()) return admitInMemory(key, now, isFree, true);
       const { clientId, keyId, perMinute, perDay, bannedUntil, lifts = 0 } = key;
-      return link
-        .send(
-          "admit",
-          names.windows(clientId),
-          names.conduct(clientId, keyId),
-          time(),
-          String(perMinute),
-          String(perDay),
-          String(bannedUntil ?? 0),
-          String(lifts),
-          isFree ? "1" : "0",
-          ...rules,
-        )
-        .then(
-          (reply) => admitted(key, isFree, reply),
-          (error) => admitInMemory(key, now, isFree, error instanceof NotDone),
-        );
+      const windows = names.windows(clientId);
+      const send = valkey.to(windows);
+      if (!send) return admitInMemory(key, now, isFree, true);
+      return send(
+        "admit",
+        windows,
+        names.conduct(clientId, keyId),
+        time(),
+        String(perMinute),
+        String(perDay),
+        String(bannedUntil ?? 0),
+        String(lifts),
+        isFree ? "1" : "0",
+        ...rules,
+      ).then(
+        (reply) => admitted(key, isFree, reply),
+        (error) =>
+          error instanceof Elsewhere && error.kind === "TRYAGAIN"
+            ? admitInPassing(send, key, now, isFree)
+            : admitInMemory(key, now, isFree, error instanceof NotDone),
+      );
     },
 
     admitAddress(address, now, isFree) {
-      if (!link.isUp()) return admitAddressInMemory(address, now, isFree, true);
       const bucket = memory.addressBucket(address, now);
-      const { perMinute, perDay }: Quota = anonymous;
-      return link
-        .send(
-          "admitAddress",
-          names.address(bucket),
-          time(),
-          String(perMinute),
-          String(perDay),
-          isFree ? "1" : "0",
-        )
-        .then(
-          (reply) => {
-            const { now: judgedAt, refusing, windows } = judgedOf(reply);
-            memory.learnAddress(bucket, windows);
-            const state = stateOf(windows, anonymous, Math.floor(judgedAt / 1000));
-            return { state, refusing, bannedUntil: null, judgedAt };
-          },
-          (error) => admitAddressInMemory(address, now, isFree, error instanceof NotDone),
-        );
+      const name = names.address(bucket);
+      const send = valkey.to(name);
+      if (!send) return admitAddressInMemory(address, now, isFree, true);
+      return send("admitWindows", name, time(), ...windowArgs(anonymous, ADDRESS_KEPT_SECONDS, isFree)).then(
+        (reply) => {
+          const { now: judgedAt, refusing, windows } = judgedOf(reply);
+          memory.learnAddress(bucket, windows);
+          const state = stateOf(windows, anonymous, Math.floor(judgedAt / 1000));
+          return { state, refusing, bannedUntil: null, judgedAt };
+        },
+        (error) => admitAddressInMemory(address, now, isFree, error instanceof NotDone),
+      );
     },
 
     ask(key, now) {
-      if (!link.isUp()) return memory.ask(key, now);
       const { clientId, keyId, bannedUntil } = key;
-      return link
-        .send(
-          "ask",
-          names.windows(clientId),
-          names.conduct(clientId, keyId),
-          names.questions(clientId, keyId),
-          time(),
-          String(bannedUntil ?? 0),
-          String(QUESTIONS.perMinute),
-          String(QUESTIONS.perDay),
-        )
-        .then(
-          (reply) => {
-            const { now: judgedAt, refusing, windows, bannedUntil: until } = judgedOf(reply);
-            memory.learn(clientId, windows);
-            const seconds = Math.floor(judgedAt / 1000);
-            const standing = {
-              state: stateOf(windows, key, seconds),
-              conduct: conductOf(reply),
-              bannedUntil: until > judgedAt ? until : null,
-              judgedAt,
-            };
-            const askedSince = reply[JUDGED_FIELDS] as number;
-            return {
-              standing,
-              waitSeconds: refusing === null ? null : askedSince + MINUTE_SECONDS - seconds,
-            };
-          },
-          () => memory.ask(key, now),
-        );
+      const windows = names.windows(clientId);
+      const send = valkey.to(windows);
+      if (!send) return memory.ask(key, now);
+      return send(
+        "ask",
+        windows,
+        names.conduct(clientId, keyId),
+        names.questions(clientId, keyId),
+        time(),
+        String(bannedUntil ?? 0),
+        String(QUESTIONS.perMinute),
+        String(QUESTIONS.perDay),
+      ).then(
+        (reply) => asked(key, reply),
+        () => memory.ask(key, now),
+      );
     },
 
     introduce(known, askedAt) {
       memory.introduce(known, askedAt);
       const { id, clientId, conduct, lifts } = known;
-      if (!link.isUp() || (!conduct && lifts === 0)) return;
+      if (!conduct && lifts === 0) return;
+      const name = names.conduct(clientId, id);
+      const args = [time(), String(lifts), strikeWindowMs, ...conductArgs(conduct ?? goodConduct)];
       // What cannot be told now is told after the outage, when every key is looked up anew.
-      link
-        .send(
-          "introduce",
-          names.conduct(clientId, id),
-          time(),
-          String(lifts),
-          strikeWindowMs,
-          ...conductArgs(conduct ?? goodConduct),
-        )
+      valkey
+        .to(name)?.("introduce", name, ...args)
         .catch(() => {});
     },
 
     // The windows are Valkey's: they are not written down.
     takeChanged: (mostConducts) => ({ ...memory.takeChanged(mostConducts), windows: noWindows }),
     // What was counted while Valkey is away is nowhere else.
-    isCrowded: () => link.isUp() && memory.isCrowded(),
+    isCrowded: () => !valkey.isAway() && memory.isCrowded(),
 
-    settled: link.settled,
-    state: () => ({ isAway: !link.isUp(), outages, limitedFromMemory }),
-    close: link.close,
+    settled: valkey.settled,
+    state: () => ({ isAway: valkey.isAway(), outages, limitedFromMemory }),
+    close: valkey.close,
   };
+}
+
+function windowArgs({ perMinute, perDay }: Quota, keptSeconds: number, isFree: boolean): string[] {
+  return [String(perMinute), String(perDay), isFree ? "1" : "0", String(keptSeconds)];
 }
 
 const noWindows = new Float64Array();

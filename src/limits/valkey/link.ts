@@ -1,4 +1,5 @@
 import { Redis, ReplyError } from "ioredis";
+import { addressOf } from "./owners.ts";
 import { type ScriptName, scripts } from "./scripts.ts";
 
 /** Valkey may be silent for so long while requests wait for it; then they are decided without it. */
@@ -13,8 +14,6 @@ const PROBE_EVERY_MS = 100;
 const STUCK_MS = 1000;
 const RECONNECT_MS = 100;
 const CONNECT_TIMEOUT_MS = 1000;
-/** How long a start waits for the first answer. */
-const FIRST_ANSWER_MS = 1000;
 const PROBE_KEPT_MS = 10_000;
 
 /** Numbers, and text where a list is told. */
@@ -24,12 +23,30 @@ export type Send = (script: ScriptName, ...args: string[]) => Promise<Reply>;
 /** The command was not done. Any other failure leaves open whether it was. */
 export class NotDone extends Error {}
 
+/**
+ * A node of a cluster answers, but not for this slot: another has it ("MOVED") or is about to get it ("ASK"), its keys are
+ * on both just now ("TRYAGAIN"), or nobody has it ("CLUSTERDOWN").
+ */
+export class Elsewhere extends NotDone {
+  constructor(
+    message: string,
+    readonly kind: string,
+    readonly address: string | null,
+  ) {
+    super(message);
+  }
+}
+
 export interface LinkOptions {
   readonly url: string;
+  /** Whether it is a node of a cluster, which may say that a slot is elsewhere. */
+  readonly isNode: boolean;
   readonly timeoutMs: number;
-  /** A key that may be written to find out whether Valkey takes writes. */
-  readonly probeKey: string;
-  /** Valkey answers again; what it has missed is told, while requests still do without it. */
+  /** How long the first answer may take. */
+  readonly firstAnswerMs: number;
+  /** A key that may be written to find out whether Valkey takes writes; null if this node has none. */
+  readonly probeKey: () => string | null;
+  /** Valkey answers; what it has missed is told, while requests still do without it. */
   readonly catchUp: (send: Send) => Promise<void>;
   readonly onDown: (cause: string) => void;
   /** From now on requests wait for it; what is sent here is there before all of them. */
@@ -40,6 +57,8 @@ export interface Link {
   readonly isUp: () => boolean;
   /** Runs a script. Fails when Valkey is silent for too long, and at once while it is away. */
   readonly send: Send;
+  /** The same for a slot that the node is about to get. */
+  readonly sendAsking: Send;
   /** Valkey has answered for the first time, or it is away. */
   readonly settled: Promise<void>;
   close(): void;
@@ -54,8 +73,9 @@ interface Waiting {
  * A connection to Valkey with a breaker. The first answer that does not come in time opens it: everything that waits is let
  * go, and no request waits again until a probe has been answered in time.
  */
-export function openLink({ url, timeoutMs, probeKey, catchUp, onDown, onUp }: LinkOptions): Link {
-  const redis = new Redis(url.replace(/^valkey/, "redis"), {
+export function openLink(options: LinkOptions): Link {
+  const { url, timeoutMs, catchUp, onDown, onUp } = options;
+  const redis = new Redis(url, {
     scripts,
     lazyConnect: true,
     // Nothing is queued, sent again or waited for by the driver: what cannot be done now is decided without Valkey.
@@ -76,13 +96,22 @@ export function openLink({ url, timeoutMs, probeKey, catchUp, onDown, onUp }: Li
   let answeredAt = 0;
   let lastFault = "no answer yet";
 
-  const send: Send = (script, ...args) => {
+  const send: Send = (script, ...args) =>
+    answered(() => (redis as unknown as Record<ScriptName, Send>)[script](...(args as [ScriptName])));
+  // As a whole, because the driver would send it again without asking if it were not known by its hash.
+  const sendAsking: Send = (script, ...args) =>
+    answered(() => {
+      redis.asking().catch(() => {});
+      const { lua, numberOfKeys } = scripts[script];
+      return redis.eval(lua, numberOfKeys, ...args) as Promise<Reply>;
+    });
+  const answered = (command: () => Promise<Reply>): Promise<Reply> => {
     if (redis.status !== "ready") return Promise.reject(new NotDone(lastFault));
     return new Promise((resolve, reject) => {
       const each: Waiting = { since: performance.now(), fail: reject };
       waiting.add(each);
       if (!timer) arm(timeoutMs);
-      (redis as unknown as Record<ScriptName, Send>)[script](...(args as [ScriptName])).then(
+      command().then(
         (reply) => {
           answeredAt = performance.now();
           waiting.delete(each);
@@ -90,6 +119,11 @@ export function openLink({ url, timeoutMs, probeKey, catchUp, onDown, onUp }: Li
         },
         (error: Error) => {
           waiting.delete(each);
+          const elsewhere = options.isNode ? elsewhereOf(error, url) : null;
+          if (elsewhere) {
+            answeredAt = performance.now();
+            return reject(elsewhere);
+          }
           // An answer that is an error: the script did nothing. Without an answer nobody knows.
           const isAnswer = error instanceof ReplyError;
           reject(isAnswer ? new NotDone(error.message) : error);
@@ -149,7 +183,8 @@ export function openLink({ url, timeoutMs, probeKey, catchUp, onDown, onUp }: Li
     }
     probeSentAt = now;
     // A write, because a server that is full or read-only answers a ping all the same.
-    redis.set(probeKey, "1", "PX", PROBE_KEPT_MS).then(
+    const key = options.probeKey();
+    (key === null ? redis.ping() : redis.set(key, "1", "PX", PROBE_KEPT_MS)).then(
       () => {
         const isInTime = probeSentAt === now && performance.now() - now <= timeoutMs;
         probeSentAt = undefined;
@@ -166,10 +201,9 @@ export function openLink({ url, timeoutMs, probeKey, catchUp, onDown, onUp }: Li
     try {
       await catchUp(send);
       if (redis.status !== "ready" || state === "closed") return;
-      const wasDown = state === "down";
       state = "up";
+      onUp(send);
       firstAnswer.resolve();
-      if (wasDown) onUp(send);
     } catch (error) {
       goDown(String(error));
     } finally {
@@ -189,12 +223,17 @@ export function openLink({ url, timeoutMs, probeKey, catchUp, onDown, onUp }: Li
   });
   redis.connect().catch(() => {});
   const probing = setInterval(probe, PROBE_EVERY_MS);
-  const atLatest = setTimeout(() => state === "starting" && goDown("no answer"), FIRST_ANSWER_MS);
+  const atLatest = setTimeout(() => state === "starting" && goDown("no answer"), options.firstAnswerMs);
+
+  const ifUp =
+    (through: Send): Send =>
+    (...args) =>
+      state === "up" ? through(...args) : Promise.reject(new NotDone(lastFault));
 
   return {
     isUp: () => state === "up",
-    send: (script, ...args) =>
-      state === "up" ? send(script, ...args) : Promise.reject(new NotDone(lastFault)),
+    send: ifUp(send),
+    sendAsking: ifUp(sendAsking),
     settled: firstAnswer.promise,
     close() {
       clearInterval(probing);
@@ -204,4 +243,12 @@ export function openLink({ url, timeoutMs, probeKey, catchUp, onDown, onUp }: Li
       redis.disconnect();
     },
   };
+}
+
+/** A node that does not know the other's host means its own. */
+function elsewhereOf({ message }: Error, url: string): Elsewhere | null {
+  const [, kind, host, port] = /^(MOVED|ASK) \d+ (.*):(\d+)$/.exec(message) ?? [];
+  if (kind) return new Elsewhere(message, kind, addressOf(host || new URL(url).hostname, port as string));
+  const [other] = /^TRYAGAIN|^CLUSTERDOWN(?= Hash slot not served)/.exec(message) ?? [];
+  return other ? new Elsewhere(message, other, null) : null;
 }

@@ -1,14 +1,19 @@
 import type { Conduct } from "../../core/bans.ts";
 import { DAY_SECONDS, type LimitState, MINUTE_SECONDS, type Windows } from "../../core/windows.ts";
+import { slotOf } from "./slots.ts";
 
-/** What was counted while Valkey was away, to be added when it is back. */
+/** Whether a node has a slot; a single server has all of them. */
+export type Owns = (slot: number) => boolean;
+
+/** What was counted while Valkey, or the node that owns the slot, was away, to be added when it is back. */
 export interface Missed {
-  readonly size: number;
+  /** How much of it is for a node. */
+  sizeFor(owns: Owns): number;
   /** One request was counted in the windows under this name; this is how they stand after it. */
   count(name: string, keptSeconds: number, state: LimitState): void;
   noteConduct(name: string, conduct: Conduct, lifts: number): void;
-  /** Some of it; it is no longer here then. */
-  take(most: number): MissedPart;
+  /** Some of what is for a node; it is no longer here then. */
+  take(most: number, owns: Owns): MissedPart;
   /** It could not be added after all. */
   giveBack(windows: MissedWindows): void;
   giveBackConduct(conduct: MissedConduct): void;
@@ -31,19 +36,17 @@ export interface MissedPart {
 }
 
 export function missed(): Missed {
-  const windows = new Map<string, MissedWindows>();
-  const conducts = new Map<string, MissedConduct>();
+  const windows = bySlot<MissedWindows>();
+  const conducts = bySlot<MissedConduct>();
   return {
-    get size() {
-      return windows.size + conducts.size;
-    },
+    sizeFor: (owns) => windows.sizeFor(owns) + conducts.sizeFor(owns),
     count(name, keptSeconds, state) {
       const minuteOpenedAt = state.minute.resetAt - MINUTE_SECONDS;
       const day = state.day.resetAt / DAY_SECONDS - 1;
       let own = windows.get(name);
       if (!own) {
         own = { name, keptSeconds, minuteOpenedAt, minuteCount: 0, day, dayCount: 0 };
-        windows.set(name, own);
+        windows.set(own);
       }
       if (own.minuteOpenedAt !== minuteOpenedAt) {
         own.minuteOpenedAt = minuteOpenedAt;
@@ -56,26 +59,47 @@ export function missed(): Missed {
       own.minuteCount += 1;
       own.dayCount += 1;
     },
-    noteConduct: (name, conduct, lifts) => void conducts.set(name, { name, conduct, lifts }),
-    take: (most) => ({ windows: taken(windows, most), conducts: taken(conducts, most) }),
+    noteConduct: (name, conduct, lifts) => conducts.set({ name, conduct, lifts }),
+    take: (most, owns) => ({ windows: windows.take(most, owns), conducts: conducts.take(most, owns) }),
     giveBack(given) {
       const own = windows.get(given.name);
-      if (!own) return void windows.set(given.name, given);
+      if (!own) return windows.set(given);
       if (own.minuteOpenedAt === given.minuteOpenedAt) own.minuteCount += given.minuteCount;
       if (own.day === given.day) own.dayCount += given.dayCount;
     },
     giveBackConduct(given) {
-      if (!conducts.has(given.name)) conducts.set(given.name, given);
+      if (!conducts.get(given.name)) conducts.set(given);
     },
   };
 }
 
-function taken<T>(from: Map<string, T>, most: number): T[] {
-  const some: T[] = [];
-  for (const [name, each] of from) {
-    if (some.length === most) break;
-    some.push(each);
-    from.delete(name);
-  }
-  return some;
+/** By slot, because a slot may have another owner by the time it can be told. */
+function bySlot<T extends { readonly name: string }>() {
+  const slots = new Map<number, Map<string, T>>();
+  return {
+    get: (name: string): T | undefined => slots.get(slotOf(name))?.get(name),
+    set(each: T): void {
+      const slot = slotOf(each.name);
+      const names = slots.get(slot) ?? new Map<string, T>();
+      slots.set(slot, names.set(each.name, each));
+    },
+    sizeFor(owns: Owns): number {
+      let size = 0;
+      for (const [slot, names] of slots) if (owns(slot)) size += names.size;
+      return size;
+    },
+    take(most: number, owns: Owns): T[] {
+      const some: T[] = [];
+      for (const [slot, names] of slots) {
+        if (!owns(slot)) continue;
+        for (const [name, each] of names) {
+          if (some.length === most) return some;
+          some.push(each);
+          names.delete(name);
+        }
+        slots.delete(slot);
+      }
+      return some;
+    },
+  };
 }

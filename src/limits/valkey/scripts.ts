@@ -191,14 +191,17 @@ return { now, verdict, windows.minuteOpenedAt, windows.minuteCount, windows.day,
   questions.minuteOpenedAt, conduct.windowResetAt, conduct.firstRefusedAt, listOf(conduct.strikes), conduct.level, conduct.goodSince }
 `;
 
-/** One request without a valid key. KEYS: the address. ARGV: clock, perMinute, perDay, whether it is free. */
-const admitAddress = `${CLOCK}${WINDOWS}
+/**
+ * One request by its windows alone: one without a valid key, or of a client whose slot is on its way to another node. KEYS:
+ * windows. ARGV: clock, perMinute, perDay, whether it is free, kept seconds after the day.
+ */
+const admitWindows = `${CLOCK}${WINDOWS}
 local now = clock(ARGV[1])
 local seconds = math.floor(now / 1000)
 local windows = rolled(KEYS[1], seconds)
 local verdict = 0
 if ARGV[4] == "0" then verdict = counted(windows, tonumber(ARGV[2]), tonumber(ARGV[3]), seconds) end
-if windows.hasChanged then keep(KEYS[1], windows, seconds, ${ADDRESS_KEPT_SECONDS}) end
+if windows.hasChanged then keep(KEYS[1], windows, seconds, tonumber(ARGV[5])) end
 return { now, verdict, windows.minuteOpenedAt, windows.minuteCount, windows.day, windows.dayCount, 0 }
 `;
 
@@ -265,7 +268,7 @@ return {}
 export const scripts = {
   admit: { lua: admit, numberOfKeys: 2 },
   ask: { lua: ask, numberOfKeys: 3 },
-  admitAddress: { lua: admitAddress, numberOfKeys: 1 },
+  admitWindows: { lua: admitWindows, numberOfKeys: 1 },
   introduce: { lua: introduce, numberOfKeys: 1 },
   addWindows: { lua: addWindows, numberOfKeys: 1 },
   addConduct: { lua: addConduct, numberOfKeys: 1 },

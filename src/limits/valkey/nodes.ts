@@ -1,0 +1,224 @@
+import { Elsewhere, type Link, openLink, type Reply, type Send } from "./link.ts";
+import type { Owns } from "./missed.ts";
+import { type Owned, ownersAt, urlAt } from "./owners.ts";
+import type { ScriptName } from "./scripts.ts";
+import { SLOTS, slotOf } from "./slots.ts";
+
+/** How long a start waits for the first answer. */
+const FIRST_ANSWER_MS = 1000;
+const LOOK_EVERY_MS = 100;
+/** How often nodes are asked who owns what: while something is wrong, and otherwise. */
+const ASK_IN_TROUBLE_MS = 250;
+const ASK_MS = 30_000;
+const ANSWER_WITHIN_MS = 500;
+/** A node that owns nothing is kept so long after it was last named: it may be about to get slots. */
+const NAMED_MS = 60_000;
+
+export interface NodesOptions {
+  /** One server, or some nodes of one cluster. */
+  readonly urls: readonly string[];
+  readonly timeoutMs: number;
+  /** Keys that may be written, in all slots. */
+  readonly probeKey: (number: number) => string;
+  /** Tells a node what it has missed of its slots, but for a rest that is small. */
+  readonly catchUp: (send: Send, owns: Owns) => Promise<void>;
+  /** Sends the rest. */
+  readonly tellRest: (send: Send, owns: Owns) => void;
+  /** A node went away, or all there is (null). */
+  readonly onAway: (cause: string, node: string | null) => void;
+  /** It is back, or another has taken its place, and has caught up. */
+  readonly onBack: (node: string | null) => void;
+}
+
+export interface Nodes {
+  /** The way to the one that owns a key; null while it is away. */
+  to(name: string): Send | null;
+  isAway(): boolean;
+  /** All have answered for the first time, or are known to be away. */
+  readonly settled: Promise<void>;
+  close(): void;
+}
+
+interface Node extends Link {
+  readonly address: string;
+  /** How it is called when it goes away or comes back: the one server has no name. */
+  readonly name: string | null;
+  namedAt: number;
+  hasOwned: boolean;
+}
+
+type Owners = (Node | undefined)[];
+
+/**
+ * The one server, or the primaries of a cluster, each with a breaker of its own, and which of them owns which slot. What it
+ * takes to follow a cluster is asked of its nodes when one is away or a slot is not where it was.
+ */
+export function openNodes(options: NodesOptions): Nodes {
+  const { urls, timeoutMs, catchUp, tellRest } = options;
+  const nodes = new Map<string, Node>();
+  const away = new Set<string | null>();
+  const settled = Promise.withResolvers<void>();
+  /** As it was last heard, and as it is in force: an owner that is new catches up before it is asked. */
+  let heard: Owners = new Array(SLOTS).fill(undefined);
+  let owners: Owners = heard;
+  let kind: "unknown" | "single" | "cluster" = "unknown";
+  let isClosed = false;
+
+  const goAway = (node: string | null, cause: string) => {
+    if (away.has(node)) return;
+    away.add(node);
+    options.onAway(cause, node);
+  };
+  const comeBack = (node: string | null) => {
+    if (away.delete(node)) options.onBack(node);
+  };
+
+  /** The link to a node, opened if it is new. */
+  const nodeAt = (address: string, firstAnswerMs = timeoutMs): Node => {
+    const opened = nodes.get(address);
+    if (opened) {
+      opened.namedAt = performance.now();
+      return opened;
+    }
+    const isNode = kind === "cluster";
+    const name = isNode ? address : null;
+    const owns: Owns = (slot) => owners[slot] === node;
+    let probe = 0;
+    const link = openLink({
+      url: urlAt(urls[0] as string, address),
+      isNode,
+      timeoutMs,
+      firstAnswerMs,
+      probeKey: () => {
+        if (!heard.includes(node)) return null;
+        while (heard[slotOf(options.probeKey(probe))] !== node) probe += 1;
+        return options.probeKey(probe);
+      },
+      catchUp: (send) => catchUp(following(send), owns),
+      onDown: (cause) => goAway(name, cause),
+      onUp: (send) => {
+        tellRest(following(send), owns);
+        if (owners.includes(node)) comeBack(name);
+      },
+    });
+    const node: Node = { ...link, address, name, namedAt: performance.now(), hasOwned: false };
+    nodes.set(address, node);
+    return node;
+  };
+
+  /** Sends once more, to the node that the first one names. */
+  const following =
+    (send: Send): Send =>
+    (script, ...args) =>
+      send(script, ...args).catch((error) => {
+        if (error instanceof Elsewhere) return follow(error, script, args);
+        throw error;
+      });
+  const follow = async (error: Elsewhere, script: ScriptName, args: string[]): Promise<Reply> => {
+    if (isClosed) throw error;
+    const node = error.address === null ? undefined : nodeAt(error.address);
+    if (error.kind === "MOVED" || error.kind === "CLUSTERDOWN") {
+      const slot = slotOf(args[0] as string);
+      heard[slot] = node;
+      owners[slot] = node;
+      isStale = true;
+    }
+    if (!node) throw error;
+    await node.settled;
+    return error.kind === "ASK" ? node.sendAsking(script, ...args) : node.send(script, ...args);
+  };
+
+  let isStale = true;
+  let isAsking = false;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  const look = async () => {
+    for (const node of nodes.values())
+      if (node.isUp()) tellRest(following(node.send), (slot) => owners[slot] === node);
+    if (isAsking || kind === "single") return;
+    const isTrouble = isStale || away.size > 0;
+    if (performance.now() - askedAt < (isTrouble ? ASK_IN_TROUBLE_MS : ASK_MS)) return;
+    askedAt = performance.now();
+    isAsking = true;
+    isStale = false;
+    try {
+      await hear(await ask());
+    } catch (error) {
+      isStale = true;
+      if (kind === "unknown" && !isClosed) goAway(null, causeOf(error));
+    }
+    isAsking = false;
+    settled.resolve();
+  };
+
+  /** What some node that is up knows, or else the first that answers of all that were ever named. */
+  const ask = (): Promise<Heard> => {
+    const up = [...nodes.values()].filter((node) => node.isUp()).map(({ address }) => address);
+    const some = up[Math.floor(Math.random() * up.length)];
+    const known = new Set([...urls.map((url) => new URL(url).host), ...nodes.keys()]);
+    return Promise.any((some === undefined ? [...known] : [some]).map(askAt));
+  };
+  const askAt = async (address: string): Promise<Heard> => {
+    const url = urlAt(urls[0] as string, address);
+    const owned = await ownersAt(url, kind === "unknown" ? FIRST_ANSWER_MS : ANSWER_WITHIN_MS);
+    if (owned === null && urls.length > 1)
+      throw new Error(`${address} is no node of a cluster, and there are several addresses`);
+    return owned ?? { single: address };
+  };
+
+  const hear = async (what: Heard) => {
+    if (isClosed) return;
+    const isFirst = kind === "unknown";
+    if (isFirst) kind = "single" in what ? "single" : "cluster";
+    const ranges = "single" in what ? [{ from: 0, to: SLOTS - 1, address: what.single }] : what;
+    const latest: Owners = new Array(SLOTS).fill(undefined);
+    for (const { from, to, address } of ranges)
+      latest.fill(nodeAt(address, isFirst ? FIRST_ANSWER_MS : timeoutMs), from, to + 1);
+    heard = latest;
+    const present = [...new Set(latest)].filter((node) => node !== undefined);
+    await Promise.all(present.map((node) => node.settled));
+    const up = present.filter((node) => node.isUp());
+    const gainedBy = (node: Node) => (slot: number) => latest[slot] === node && owners[slot] !== node;
+    await Promise.all(up.map((node) => catchUp(following(node.send), gainedBy(node))));
+    if (isClosed) return;
+    for (const node of up) tellRest(following(node.send), gainedBy(node));
+    owners = latest;
+    for (const node of present) node.hasOwned = true;
+    for (const node of up) comeBack(node.name);
+    for (const node of nodes.values()) if (!owners.includes(node) && isOver(node)) leave(node);
+    const unowned = latest.indexOf(undefined);
+    if (unowned >= 0) goAway(null, `no node has slot ${unowned}`);
+    else if (kind === "cluster") comeBack(null);
+  };
+  const isOver = ({ hasOwned, isUp, namedAt }: Node) =>
+    (hasOwned && !isUp()) || performance.now() - namedAt > NAMED_MS;
+  const leave = (node: Node) => {
+    nodes.delete(node.address);
+    node.close();
+    comeBack(node.name);
+  };
+
+  const looking = setInterval(look, LOOK_EVERY_MS);
+  void look();
+
+  return {
+    to(name) {
+      const node = owners[slotOf(name)];
+      return node?.isUp() ? following(node.send) : null;
+    },
+    isAway: () => kind === "unknown" || away.size > 0,
+    settled: settled.promise,
+    close() {
+      isClosed = true;
+      clearInterval(looking);
+      for (const node of nodes.values()) node.close();
+      settled.resolve();
+    },
+  };
+}
+
+type Heard = readonly Owned[] | { readonly single: string };
+
+function causeOf(error: unknown): string {
+  const [first] = error instanceof AggregateError ? error.errors : [error];
+  return first instanceof Error ? first.message || String((first as { code?: unknown }).code) : String(first);
+}
