@@ -11,16 +11,16 @@ export interface InValkey {
   close(): void;
 }
 
-/** Limits of one instance in a Valkey, under a prefix; by Valkey's own clock if none is given. */
+/** Limits of one instance in a Valkey or a cluster, under a prefix; by Valkey's own clock if none is given. */
 export async function inValkey(
-  { url }: Pick<ValkeyServer, "url">,
+  at: Pick<ValkeyServer, "url"> | { readonly urls: readonly string[] },
   prefix: string,
   options: MemoryOptions & { readonly clock?: () => number; readonly timeoutMs?: number },
 ): Promise<InValkey> {
   const said: string[] = [];
   const limits = valkeyLimits({
     ...options,
-    urls: [url],
+    urls: "urls" in at ? at.urls : [at.url],
     prefix: `${prefix}:`,
     clock: options.clock ?? "server",
     // What is to be exact over instances must not fail because the machine is busy.

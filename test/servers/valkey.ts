@@ -27,6 +27,7 @@ export interface ValkeyServer extends AsyncDisposable {
 export interface ValkeyOptions {
   /** A free one by default. */
   readonly port?: number;
+  readonly password?: string;
   /** More settings, as arguments of the program. */
   readonly settings?: readonly string[];
 }
@@ -34,17 +35,19 @@ export interface ValkeyOptions {
 /** Starts a server that keeps what it is told (AOF) and evicts nothing. */
 export async function aValkey({
   port = aFreePort(),
+  password,
   settings = [],
 }: ValkeyOptions = {}): Promise<ValkeyServer> {
   const program = await valkeyProgram();
   const folder = mkdtempSync(join(tmpdir(), "petstore-valkey-"));
-  const url = `redis://127.0.0.1:${port}`;
+  const url = `redis://${password === undefined ? "" : `:${password}@`}127.0.0.1:${port}`;
   const command = [
     program,
     ...["--port", String(port), "--bind", "127.0.0.1", "--dir", folder],
     ...["--appendonly", "yes", "--appendfsync", "everysec", "--maxmemory-policy", "noeviction"],
     // The log of all changes is what survives; snapshots beside it only cost time.
     ...["--save", "", "--loglevel", "warning"],
+    ...(password === undefined ? [] : ["--requirepass", password, "--masterauth", password]),
     ...settings,
   ];
   let running: Bun.Subprocess | undefined;

@@ -1,0 +1,227 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import type { LimitedKey } from "../../src/core/ports.ts";
+import { slotOf } from "../../src/limits/valkey/slots.ts";
+import { eventually } from "../cli/command.ts";
+import { NOON } from "../harness.ts";
+import { aCluster } from "../servers/cluster.ts";
+import type { ValkeyServer } from "../servers/valkey.ts";
+import { limitsConform } from "./conformance.ts";
+import { type InValkey, inValkey } from "./in-valkey.ts";
+import { RULES } from "./shop.ts";
+
+const BACK_WITHIN_MS = 2000;
+
+const cluster = await aCluster("secret");
+afterAll(() => cluster[Symbol.asyncDispose]());
+const [first, second, third] = cluster.primaries as [ValkeyServer, ValkeyServer, ValkeyServer];
+
+limitsConform("a cluster", (options, { name }) => inValkey(second, name, options));
+
+interface Instances extends Disposable {
+  readonly all: readonly InValkey[];
+  readonly prefix: string;
+  /** What one of the nodes has counted of a client. */
+  counted(clientId: number, node?: ValkeyServer): Promise<number>;
+}
+
+/** So many instances, each of which is told another node's address. */
+async function instances(number: number, timeoutMs?: number): Promise<Instances> {
+  const prefix = crypto.randomUUID();
+  const options = {
+    bans: RULES,
+    anonymous: { perMinute: 60, perDay: 1000 },
+    onBan: () => {},
+    tell: () => {},
+    clock: () => NOON,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  };
+  const doors = [...cluster.primaries, cluster.replica];
+  const all = await Promise.all(
+    Array.from({ length: number }, (_, index) =>
+      inValkey(doors[index % doors.length] as ValkeyServer, prefix, options),
+    ),
+  );
+  return {
+    all,
+    prefix,
+    async counted(clientId, node) {
+      const name = `${prefix}:{client:${clientId}}:windows`;
+      return Number(await (node ?? (await cluster.homeOf(name))).client().hget(name, "dayCount"));
+    },
+    [Symbol.dispose]: () => {
+      for (const each of all) each.close();
+    },
+  };
+}
+
+function keyOf(clientId: number, perMinute = 60): LimitedKey {
+  return { keyId: clientId, clientId, perMinute, perDay: 1_000_000, bannedUntil: null };
+}
+
+/** The first client, after another, whose slot is this node's or this one. */
+async function clientAt(where: ValkeyServer | number, after = 0): Promise<number> {
+  for (let id = after + 1; ; id++) {
+    const key = `{client:${id}}`;
+    if (typeof where === "number" ? slotOf(key) === where : (await cluster.homeOf(key)) === where) return id;
+  }
+}
+
+async function admittedOf({ limits }: InValkey, key: LimitedKey, times: number): Promise<number> {
+  const all = await Promise.all(Array.from({ length: times }, () => limits.admit(key, NOON, false)));
+  return all.filter(({ refusing }) => refusing === null).length;
+}
+
+/** All of them ask, over and over, until they are stopped: how many requests were admitted. */
+function askedOf(all: readonly InValkey[], key: LimitedKey) {
+  let isOver = false;
+  const asking = all.map(async (each) => {
+    let admitted = 0;
+    while (!isOver) admitted += await admittedOf(each, key, 5);
+    return admitted;
+  });
+  const stop = async () => {
+    isOver = true;
+    return sum(await Promise.all(asking));
+  };
+  return { stop, [Symbol.asyncDispose]: async () => void (await stop()) };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
+}
+
+/** How many scripts the nodes have run, and how many commands they have turned away. */
+async function scriptsRun(): Promise<{ run: number; turnedAway: number }> {
+  const all = await Promise.all(cluster.primaries.map((node) => node.client().info("commandstats")));
+  const lines = all.flatMap((text) => text.split("\n")).filter((line) => /^cmdstat_eval(sha)?:/.test(line));
+  const field = (name: string) =>
+    sum(lines.map((line) => Number(new RegExp(`[:,]${name}=(\\d+)`).exec(line)?.[1] ?? 0)));
+  return { run: field("calls"), turnedAway: field("rejected_calls") + field("failed_calls") };
+}
+
+describe("instances that share a cluster", () => {
+  test("know the slot of every key as the cluster does", async () => {
+    for (const key of [
+      "a",
+      "{}a",
+      "a{b",
+      "p:{client:12}:windows",
+      "p:{address:2001:db8::/64}:windows",
+      "{a}{b}",
+    ])
+      expect(slotOf(key)).toBe(await cluster.slotOf(key));
+  });
+
+  test("admit exactly as many as the plan says, on all nodes, by one script a request", async () => {
+    using shared = await instances(8);
+    const clients = Array.from({ length: 24 }, (_, index) => index + 1);
+    const before = await scriptsRun();
+    const admitted = await Promise.all(
+      clients.map(async (id) =>
+        sum(await Promise.all(shared.all.map((each) => admittedOf(each, keyOf(id), 15)))),
+      ),
+    );
+    expect(admitted).toEqual(clients.map(() => 60));
+    const after = await scriptsRun();
+    expect([after.run - before.run, after.turnedAway - before.turnedAway]).toEqual([24 * 8 * 15, 0]);
+    for (const node of cluster.primaries)
+      expect((await node.client().keys(`${shared.prefix}:*`)).length).toBeGreaterThan(3);
+    expect(shared.all.flatMap(({ said }) => said)).toEqual([]);
+  });
+
+  test("stay exact while a slot moves, first to a node that had none and then to another", async () => {
+    using shared = await instances(3);
+    const busy = await clientAt(first);
+    const slot = slotOf(`{client:${busy}}`);
+    const late = await clientAt(slot, busy);
+    const later = await clientAt(slot, late);
+    await using asking = askedOf(shared.all, keyOf(busy, 1_000_000));
+    const limitedOf = async (id: number) =>
+      sum(await Promise.all(shared.all.map((each) => admittedOf(each, keyOf(id), 30))));
+
+    for (const [from, to, id] of [
+      [first, cluster.empty, late],
+      [cluster.empty, second, later],
+    ] as const) {
+      await Bun.sleep(100);
+      await cluster.beginMove(slot, from, to);
+      // A client that is first seen while its slot moves, and its strikes.
+      expect(await limitedOf(id)).toBe(60);
+      await Bun.sleep(100);
+      while ((await cluster.moveKeys(slot, from, to, 1)) > 0) await Bun.sleep(20);
+      await Bun.sleep(100);
+      await cluster.endMove(slot, from, to);
+      await Bun.sleep(100);
+      expect(await limitedOf(id)).toBe(0);
+      const { conduct } = (await shared.all[0]?.limits.ask(keyOf(id), NOON))?.standing ?? {};
+      expect(conduct?.firstRefusedAt).toBe(NOON);
+    }
+    const admitted = await asking.stop();
+    expect(await shared.counted(busy, second)).toBe(admitted);
+    expect(await shared.counted(late, second)).toBe(60);
+    expect(shared.all.flatMap(({ said }) => said)).toEqual([]);
+  });
+});
+
+describe("a node that is away", () => {
+  test("has its clients limited from memory, and nobody else's; it is exact again as soon as it is back", async () => {
+    using shared = await instances(2, 300);
+    const [one, other] = shared.all as [InValkey, InValkey];
+    const [stalled, well] = [await clientAt(third), await clientAt(second)];
+    for (const id of [stalled, well])
+      expect([await admittedOf(one, keyOf(id), 10), await admittedOf(other, keyOf(id), 10)]).toEqual([
+        10, 10,
+      ]);
+    third.stall();
+    expect(await admittedOf(one, keyOf(stalled), 1)).toBe(1);
+    expect(await admittedOf(other, keyOf(stalled), 1)).toBe(1);
+    // Nobody waits for it any more. The first saw 10 when it was last there, the second 20.
+    expect(one.limits.admit(keyOf(stalled), NOON, true)).not.toBeInstanceOf(Promise);
+    expect(await admittedOf(other, keyOf(stalled), 100)).toBe(39);
+    expect(await admittedOf(one, keyOf(stalled), 5)).toBe(5);
+    expect(one.limits.admit(keyOf(well), NOON, true)).toBeInstanceOf(Promise);
+    expect(await admittedOf(one, keyOf(well), 10)).toBe(10);
+    expect(await shared.counted(well)).toBe(30);
+    expect(shared.all.map(({ said }) => said)).toEqual([
+      ["away: no answer in 300 ms"],
+      ["away: no answer in 300 ms"],
+    ]);
+
+    third.goOn();
+    const areBack = () => shared.all.every(({ said }) => said.at(-1) === "back");
+    expect(await eventually(areBack, BACK_WITHIN_MS)).toBe(true);
+    expect([await admittedOf(one, keyOf(stalled), 9), await admittedOf(other, keyOf(stalled), 9)]).toEqual([
+      0, 0,
+    ]);
+    // The two whose answer never came were counted when it went on.
+    expect(await shared.counted(stalled)).toBe(20 + 2 + 39 + 5);
+    expect(await admittedOf(other, keyOf(well), 100)).toBe(30);
+    for (const { limits } of shared.all) expect(limits.state()).toMatchObject({ isAway: false, outages: 1 });
+  });
+
+  test("is one of several addresses: a start finds the others", async () => {
+    const options = { bans: RULES, anonymous: keyOf(0), onBan: () => {}, tell: () => {}, clock: () => NOON };
+    cluster.empty.stall();
+    const urls = [cluster.empty.url, second.url];
+    const { limits, said, close } = await inValkey({ urls }, crypto.randomUUID(), options);
+    cluster.empty.goOn();
+    expect([limits.state().isAway, said]).toEqual([false, []]);
+    close();
+  });
+
+  test("has a replica that takes its place, and is told what was counted meanwhile", async () => {
+    using shared = await instances(2);
+    const [one, other] = shared.all as [InValkey, InValkey];
+    const id = await clientAt(third);
+    expect([await admittedOf(one, keyOf(id), 10), await admittedOf(other, keyOf(id), 10)]).toEqual([10, 10]);
+    await third.client().wait(1, 1000);
+    await third.kill();
+    expect(await eventually(() => shared.all.every(({ limits }) => limits.state().isAway), 1000)).toBe(true);
+    expect([await admittedOf(one, keyOf(id), 15), await admittedOf(other, keyOf(id), 5)]).toEqual([15, 5]);
+    await cluster.replica.client().call("CLUSTER", "FAILOVER", "TAKEOVER");
+    const isTold = async () => (await shared.counted(id, cluster.replica)) === 40;
+    expect(await eventually(isTold, BACK_WITHIN_MS)).toBe(true);
+    expect(sum([await admittedOf(one, keyOf(id), 30), await admittedOf(other, keyOf(id), 30)])).toBe(20);
+    expect(shared.all.map(({ said }) => said.at(-1))).toEqual(["back", "back"]);
+  });
+});
