@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
-import { resolve } from "node:path";
+import { databaseAddress, valkeyAddresses, withoutPassword } from "./addresses.ts";
 
 interface Setting<T> {
   readonly env: string;
@@ -209,35 +209,6 @@ function setting<T>(
 
 function nonEmpty(text: string): string | Error {
   return text.trim() === "" ? new Error("must not be empty") : text;
-}
-
-/** An address as it may be shown. */
-export function withoutPassword(address: string): string {
-  return address.replace(/^(\w+:\/\/[^:/?#]*):.*@/, "$1:***@").replace(/([?&]password=)[^&]*/i, "$1***");
-}
-
-function databaseAddress(text: string): string | Error {
-  const scheme = /^([a-z]+):\/\//i.exec(text)?.[1]?.toLowerCase();
-  if (scheme === "postgres" || scheme === "postgresql") {
-    const isWhole = URL.canParse(text) && new URL(text).pathname.length > 1;
-    return isWhole ? text : new Error("must be like postgres://user:password@host:5432/database");
-  }
-  if (scheme && scheme !== "file")
-    return new Error("must be the path of a database file, or an address that begins with postgres://");
-  return text.trim() === "" ? new Error("must not be empty") : resolve(text.replace(/^file:\/\//, ""));
-}
-
-/** One server, or some nodes of a cluster; what is before and after the hosts is the same for all. */
-function valkeyAddresses(text: string): readonly string[] | null | Error {
-  if (text.trim() === "") return null;
-  const [, scheme, secure, user, hosts = "", rest] =
-    /^(redis|valkey)(s?:\/\/)((?:[^/?#]*@)?)([^/?#]+)(.*)$/s.exec(text.trim()) ?? [];
-  const addresses = hosts.split(",").map((host) => `redis${secure}${user}${host.trim()}${rest}`);
-  return scheme && !rest?.includes("://") && addresses.every((address) => URL.canParse(address))
-    ? addresses
-    : new Error(
-        "must be an address such as redis://127.0.0.1:6379 or rediss://user:password@host:6379/0, of a cluster also redis://user:password@one:6379,two:6379",
-      );
 }
 
 function keyPrefix(text: string): string | Error {

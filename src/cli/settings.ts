@@ -1,6 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { type Command, Option } from "commander";
-import { type Config, readConfig, settings, withoutPassword } from "../config.ts";
+import { withoutPassword } from "../addresses.ts";
+import { type Config, readConfig, settings } from "../config.ts";
 import { Unavailable } from "../core/failure.ts";
 import type { Inspected, OpenedStore } from "../store/engine.ts";
 import { inspectStore, isPostgres, openStore } from "../store/open.ts";

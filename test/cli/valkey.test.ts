@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { Redis } from "ioredis";
+import { readConfig, WrongSettings } from "../../src/config.ts";
 import { todayLasts } from "../limits/spending.ts";
 import { aValkey } from "../servers/valkey.ts";
 import { adminKey, aFolder, eventually, petstore, type Served, serving } from "./command.ts";
@@ -13,6 +14,18 @@ test("an address that is none refuses to start, and is not shown: it may hold a 
   expect(stderr).toContain("VALKEY_URL must be an address such as redis://127.0.0.1:6379");
   expect(stderr).toContain("VALKEY_PREFIX must be 1 to 100 letters");
   expect(stderr).not.toContain("horse");
+});
+
+test("several nodes of a cluster are one address, with the same user and password for all", () => {
+  const read = (url: string) => readConfig({ VALKEY_URL: url }).valkeyUrls;
+  expect(read("valkeys://shop:a,b@one:6379,two,[2001:db8::7]:7000/0")).toEqual([
+    "rediss://shop:a,b@one:6379/0",
+    "rediss://shop:a,b@two/0",
+    "rediss://shop:a,b@[2001:db8::7]:7000/0",
+  ]);
+  expect(read(" ")).toBeNull();
+  for (const wrong of ["redis://one,redis://two", "redis://one,", "redis://", "redis://one:port", "one:6379"])
+    expect(() => read(wrong)).toThrow(WrongSettings);
 });
 
 test("a server shares its limits by REDIS_URL too, by Valkey's clock, and writes no windows down", async () => {

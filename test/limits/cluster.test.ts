@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import type { LimitedKey } from "../../src/core/ports.ts";
 import { slotOf } from "../../src/limits/valkey/slots.ts";
 import { eventually } from "../cli/command.ts";
-import { NOON } from "../harness.ts";
+import { aStore, NOON } from "../harness.ts";
 import { aCluster } from "../servers/cluster.ts";
 import type { ValkeyServer } from "../servers/valkey.ts";
 import { limitsConform } from "./conformance.ts";
@@ -10,6 +10,9 @@ import { type InValkey, inValkey } from "./in-valkey.ts";
 import { RULES } from "./shop.ts";
 
 const BACK_WITHIN_MS = 2000;
+/** How much slower a request may be when a node stalls under it, and what a busy machine adds. */
+const SLOWER_AT_MOST_MS = 100;
+const BUSY_MS = 100;
 
 const cluster = await aCluster("secret");
 afterAll(() => cluster[Symbol.asyncDispose]());
@@ -152,9 +155,9 @@ describe("instances that share a cluster", () => {
       await Bun.sleep(100);
       await cluster.endMove(slot, from, to);
       await Bun.sleep(100);
-      expect(await limitedOf(id)).toBe(0);
       const { conduct } = (await shared.all[0]?.limits.ask(keyOf(id), NOON))?.standing ?? {};
       expect(conduct?.firstRefusedAt).toBe(NOON);
+      expect(await limitedOf(id)).toBe(0);
     }
     const admitted = await asking.stop();
     expect(await shared.counted(busy, second)).toBe(admitted);
@@ -209,6 +212,81 @@ describe("a node that is away", () => {
     close();
   });
 
+  test("costs nobody a failure, and only those under way a moment, in a server that finds it by its host's name", async () => {
+    for (const node of [...cluster.primaries, cluster.empty, cluster.replica]) {
+      await node.client().config("SET", "cluster-announce-hostname", "localhost");
+      await node.client().config("SET", "cluster-preferred-endpoint-type", "hostname");
+    }
+    const port = new RegExp(`"localhost",${second.port},`);
+    const isNamed = async () => port.test(JSON.stringify(await first.client().call("CLUSTER", "SLOTS")));
+    expect(await eventually(isNamed, 5000)).toBe(true);
+
+    await using store = await aStore({ VALKEY_URL: first.url, VALKEY_PREFIX: "http:", LOG_LEVEL: "warn" });
+    const quota = { perMinute: 100_000, perDay: 100_000 };
+    const people = [];
+    for (let index = 0; index < 8; index++) people.push(await store.newPerson("customer", { quota }));
+    const homes = await Promise.all(people.map(({ clientId }) => cluster.homeOf(`{client:${clientId}}`)));
+    expect(homes).toContain(second);
+    const took: { status: number; began: number; ms: number }[] = [];
+    let [isOver, heldUpMs] = [false, 0];
+    const asking = people.map(async ({ key }) => {
+      let asked = 0;
+      for (; !isOver; asked++) {
+        const began = performance.now();
+        const { status } = await fetch(`${store.url}/account`, { headers: { "x-api-key": key } });
+        const answered = performance.now();
+        took.push({ status, began, ms: answered - began });
+        await Bun.sleep(5);
+        heldUpMs = Math.max(heldUpMs, performance.now() - answered);
+      }
+      return asked;
+    });
+    await Bun.sleep(300);
+    second.stall();
+    const stalledAt = performance.now();
+    await Bun.sleep(1200);
+    second.goOn();
+    const goesOn = performance.now();
+    const times = (text: string) => store.logged().split(text).length - 1;
+    const isBack = () => times("A node of Valkey is back") === times("A node of Valkey cannot be reached");
+    expect(await eventually(isBack, BACK_WITHIN_MS)).toBe(true);
+    isOver = true;
+    const asked = await Promise.all(asking);
+
+    expect(new Set(took.map(({ status }) => status))).toEqual(new Set([200]));
+    const meanwhile = took.filter(({ began, ms }) => began + ms > stalledAt && began < goesOn);
+    const slowest = Math.max(...meanwhile.map(({ ms }) => ms));
+    expect(slowest).toBeLessThan(SLOWER_AT_MOST_MS + BUSY_MS + heldUpMs);
+    expect(store.logged()).toContain(`localhost:${second.port}`);
+    expect(store.logged()).not.toContain("secret");
+    // All is counted, but for the request of each that may have been under way.
+    const outages = times("A node of Valkey cannot be reached");
+    expect(outages).toBeGreaterThan(0);
+    for (const [index, { clientId }] of people.entries()) {
+      const name = `http:{client:${clientId}}:windows`;
+      const counted = Number(await homes[index]?.client().hget(name, "dayCount"));
+      expect(Math.abs(counted - (asked[index] as number))).toBeLessThanOrEqual(outages);
+    }
+  });
+
+  test("comes back after a crash, and is told what was counted meanwhile", async () => {
+    using shared = await instances(2);
+    const [one, other] = shared.all as [InValkey, InValkey];
+    const id = await clientAt(second);
+    expect(await admittedOf(one, keyOf(id), 10)).toBe(10);
+    await second.kill();
+    expect(await eventually(() => shared.all.every(({ limits }) => limits.state().isAway), 1000)).toBe(true);
+    expect([await admittedOf(one, keyOf(id), 15), await admittedOf(other, keyOf(id), 5)]).toEqual([15, 5]);
+    await second.restart();
+    // By itself it takes no writes for its first two seconds.
+    const takesWrites = async () =>
+      String(await second.client().call("CLUSTER", "INFO")).includes("state:ok");
+    expect(await eventually(takesWrites, 10_000)).toBe(true);
+    expect(await eventually(async () => (await shared.counted(id)) === 30, BACK_WITHIN_MS)).toBe(true);
+    expect(sum([await admittedOf(one, keyOf(id), 30), await admittedOf(other, keyOf(id), 30)])).toBe(30);
+    expect(shared.all.map(({ said }) => said.at(-1))).toEqual(["back", "back"]);
+  });
+
   test("has a replica that takes its place, and is told what was counted meanwhile", async () => {
     using shared = await instances(2);
     const [one, other] = shared.all as [InValkey, InValkey];
@@ -219,6 +297,10 @@ describe("a node that is away", () => {
     expect(await eventually(() => shared.all.every(({ limits }) => limits.state().isAway), 1000)).toBe(true);
     expect([await admittedOf(one, keyOf(id), 15), await admittedOf(other, keyOf(id), 5)]).toEqual([15, 5]);
     await cluster.replica.client().call("CLUSTER", "FAILOVER", "TAKEOVER");
+    // The first that it answers knows already what this instance counted.
+    let seen = one.limits.admit(keyOf(id), NOON, true);
+    for (; !(seen instanceof Promise); seen = one.limits.admit(keyOf(id), NOON, true)) await Bun.sleep(0);
+    expect((await seen).state.minute.remaining).toBeLessThanOrEqual(60 - 35);
     const isTold = async () => (await shared.counted(id, cluster.replica)) === 40;
     expect(await eventually(isTold, BACK_WITHIN_MS)).toBe(true);
     expect(sum([await admittedOf(one, keyOf(id), 30), await admittedOf(other, keyOf(id), 30)])).toBe(20);

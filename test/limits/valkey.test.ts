@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { goodConduct } from "../../src/core/bans.ts";
 import type { LimitedKey, NewBanRecord, NewEvent } from "../../src/core/ports.ts";
 import { ADDRESSES_IN_MEMORY } from "../../src/limits/memory.ts";
+import { ownersAt, urlAt } from "../../src/limits/valkey/owners.ts";
 import { eventually } from "../cli/command.ts";
 import { NOON } from "../harness.ts";
 import { aDoor } from "../servers/proxy.ts";
@@ -274,6 +275,36 @@ describe("what is kept in Valkey", () => {
     await one.limits.ask(key, clock.now);
     await one.limits.admitAddress("2001:db8:1:2::/64", clock.now, false);
     expect([one.said, one.limits.state().isAway]).toEqual([[], false]);
+  });
+
+  test("is found at the host that a node of a cluster announces, be it a name, IPv6 or none", async () => {
+    await using cluster = await aValkey({ settings: ["--cluster-enabled", "yes"] });
+    const client = cluster.client();
+    await client.call("CLUSTER", "ADDSLOTSRANGE", "0", "16383");
+    const announced = async (...settings: [string, string][]) => {
+      for (const [name, value] of settings) await client.config("SET", `cluster-${name}`, value);
+      return (await ownersAt(cluster.url, 1000))?.map(({ address }) => address);
+    };
+    const { port } = cluster;
+    expect(await announced()).toEqual([`127.0.0.1:${port}`]);
+    expect(await announced(["announce-ip", "2001:db8::7"])).toEqual([`[2001:db8::7]:${port}`]);
+    const byName = ["preferred-endpoint-type", "hostname"] as [string, string];
+    expect(await announced(byName)).toEqual([`[2001:db8::7]:${port}`]);
+    expect(await announced(["announce-hostname", "one.example"])).toEqual([`one.example:${port}`]);
+    expect(await announced(["preferred-endpoint-type", "unknown-endpoint"])).toEqual([`127.0.0.1:${port}`]);
+    const [user, other] = ["rediss://shop:s%40cret@a:1/0?family=6", "[2001:db8::7]:7000"];
+    expect(urlAt(user, other)).toBe("rediss://shop:s%40cret@[2001:db8::7]:7000/0?family=6");
+    expect(await ownersAt(valkey.url, 1000)).toBeNull();
+  });
+
+  test("is not looked for at several addresses unless they are of one cluster", async () => {
+    const options = { bans: RULES, anonymous: KEY, onBan: () => {}, tell: () => {} };
+    await using other = await aValkey();
+    const { said, limits, close } = await inValkey({ urls: [valkey.url, other.url] }, "several", options);
+    expect(limits.state().isAway).toBe(true);
+    expect(said.join()).toContain("is no node of a cluster, and there are several addresses");
+    expect((await limits.admit(KEY, NOON, false)).refusing).toBeNull();
+    close();
   });
 
   test("survives the loss of the scripts", async () => {

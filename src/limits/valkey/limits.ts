@@ -12,15 +12,13 @@ import {
   quotaWarning,
   strikeWarning,
 } from "../memory.ts";
+import { catchingUp } from "./catching-up.ts";
 import { keyNames } from "./keys.ts";
 import { Elsewhere, NotDone, type Reply, type Send, TIMEOUT_MS } from "./link.ts";
-import { missed, type Owns } from "./missed.ts";
+import { missed } from "./missed.ts";
 import { openNodes } from "./nodes.ts";
 import { conductArgs, conductOf, type Judged, judgedOf } from "./replies.ts";
 import { ADDRESS_KEPT_SECONDS, CLIENT_KEPT_SECONDS } from "./scripts.ts";
-
-/** Windows and conducts that are caught up at once; the last of them are sent just ahead of the first request. */
-const CAUGHT_UP_AT_ONCE = 500;
 
 export interface ValkeyOptions extends MemoryOptions {
   /** One server, or some nodes of one cluster. */
@@ -77,43 +75,13 @@ export function valkeyLimits(options: ValkeyOptions): ValkeyLimits {
     urls: options.urls,
     timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
     probeKey: names.probe,
-    async catchUp(send, owns) {
-      while (meanwhile.sizeFor(owns) > CAUGHT_UP_AT_ONCE) await Promise.all(sendMissed(send, owns));
-    },
-    tellRest(send, owns) {
-      // On their way before the first request is, on the same connection: nothing comes in between.
-      while (meanwhile.sizeFor(owns) > 0) for (const sent of sendMissed(send, owns)) sent.catch(() => {});
-    },
+    ...catchingUp(meanwhile, time, strikeWindowMs),
     onAway: (cause, node) => {
       outages += 1;
       options.onAway(cause, node);
     },
     onBack: options.onBack,
   });
-
-  const sendMissed = (send: Send, owns: Owns): Promise<Reply>[] => {
-    const { windows, conducts } = meanwhile.take(CAUGHT_UP_AT_ONCE, owns);
-    return [
-      ...windows.map((each) => {
-        const { name, keptSeconds, day, dayCount, minuteOpenedAt, minuteCount } = each;
-        const counts = [keptSeconds, day, dayCount, minuteOpenedAt, minuteCount].map(String);
-        return send("addWindows", name, time(), ...counts).catch((error) => {
-          // Without an answer it may have been added, and is not sent again.
-          if (error instanceof NotDone) meanwhile.giveBack(each);
-          throw error;
-        });
-      }),
-      ...conducts.map((each) => {
-        const { name, conduct, lifts } = each;
-        const args = [time(), String(lifts), strikeWindowMs, ...conductArgs(conduct)];
-        return send("addConduct", name, ...args).catch((error) => {
-          // The most strikes are taken, not the sum: what may have been added can be sent again.
-          meanwhile.giveBackConduct(each);
-          throw error;
-        });
-      }),
-    ];
-  };
 
   const admitInMemory = (key: LimitedKey, now: number, isFree: boolean, isMissed: boolean): Admission => {
     limitedFromMemory += 1;

@@ -1,5 +1,5 @@
 import { Redis, ReplyError } from "ioredis";
-import { addressOf } from "./owners.ts";
+import { addressOf, NO_NAME } from "./owners.ts";
 import { type ScriptName, scripts } from "./scripts.ts";
 
 /** Valkey may be silent for so long while requests wait for it; then they are decided without it. */
@@ -245,10 +245,11 @@ export function openLink(options: LinkOptions): Link {
   };
 }
 
-/** A node that does not know the other's host means its own. */
+/** A node that does not tell the other's host means its own. */
 function elsewhereOf({ message }: Error, url: string): Elsewhere | null {
   const [, kind, host, port] = /^(MOVED|ASK) \d+ (.*):(\d+)$/.exec(message) ?? [];
-  if (kind) return new Elsewhere(message, kind, addressOf(host || new URL(url).hostname, port as string));
+  const address = host === NO_NAME ? null : addressOf(host || new URL(url).hostname, port as string);
+  if (kind) return new Elsewhere(message, kind, address);
   const [other] = /^TRYAGAIN|^CLUSTERDOWN(?= Hash slot not served)/.exec(message) ?? [];
   return other ? new Elsewhere(message, other, null) : null;
 }

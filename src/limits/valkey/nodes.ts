@@ -1,3 +1,4 @@
+import type { CatchingUp } from "./catching-up.ts";
 import { Elsewhere, type Link, openLink, type Reply, type Send } from "./link.ts";
 import type { Owns } from "./missed.ts";
 import { type Owned, ownersAt, urlAt } from "./owners.ts";
@@ -14,16 +15,12 @@ const ANSWER_WITHIN_MS = 500;
 /** A node that owns nothing is kept so long after it was last named: it may be about to get slots. */
 const NAMED_MS = 60_000;
 
-export interface NodesOptions {
+export interface NodesOptions extends CatchingUp {
   /** One server, or some nodes of one cluster. */
   readonly urls: readonly string[];
   readonly timeoutMs: number;
   /** Keys that may be written, in all slots. */
   readonly probeKey: (number: number) => string;
-  /** Tells a node what it has missed of its slots, but for a rest that is small. */
-  readonly catchUp: (send: Send, owns: Owns) => Promise<void>;
-  /** Sends the rest. */
-  readonly tellRest: (send: Send, owns: Owns) => void;
   /** A node went away, or all there is (null). */
   readonly onAway: (cause: string, node: string | null) => void;
   /** It is back, or another has taken its place, and has caught up. */

@@ -7,6 +7,8 @@ export interface Owned {
   readonly address: string;
 }
 
+/** What nodes that are to be called by their names say of one without. */
+export const NO_NAME = "?";
 /** A server answers so when it is none of a cluster, or lets nobody ask. */
 const NO_CLUSTER = /cluster support disabled|unknown (command|subcommand)|^NOPERM/i;
 
@@ -29,7 +31,10 @@ export async function ownersAt(url: string, withinMs: number): Promise<readonly 
     await Promise.race([redis.connect(), failed.promise]);
     const ranges = (await Promise.race([redis.cluster("SLOTS"), failed.promise])) as unknown as Range[];
     const asked = new URL(url).hostname;
-    return ranges.map(([from, to, [host, port]]) => ({ from, to, address: addressOf(host || asked, port) }));
+    return ranges.map(([from, to, primary]) => {
+      const host = hostOf(primary) || asked;
+      return { from, to, address: addressOf(host, primary[1]) };
+    });
   } catch (error) {
     if (error instanceof ReplyError && NO_CLUSTER.test((error as Error).message)) return null;
     throw error;
@@ -39,8 +44,15 @@ export async function ownersAt(url: string, withinMs: number): Promise<readonly 
   }
 }
 
-/** The first and the last slot, the primary, its replicas. A node that does not know its own name is where it was asked. */
-type Range = [from: number, to: number, primary: [host: string | null, port: number, ...unknown[]]];
+/** The first and the last slot, the primary, its replicas. */
+type Range = [from: number, to: number, primary: Primary];
+/** What else is known of it is names and values in turn. */
+type Primary = [host: string | null, port: number, id: string, known?: readonly string[]];
+
+/** Nothing for a node that is to be found where the other was asked; one that has no name yet has an address beside it. */
+function hostOf([host, , , known = []]: Primary): string | null | undefined {
+  return host === NO_NAME ? known[known.indexOf("ip") + 1] : host;
+}
 
 /** A host and a port as an address has them: IPv6 in brackets. */
 export function addressOf(host: string, port: number | string): string {

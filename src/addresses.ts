@@ -1,0 +1,31 @@
+import { resolve } from "node:path";
+
+/** An address as it may be shown. */
+export function withoutPassword(address: string): string {
+  return address.replace(/^(\w+:\/\/[^:/?#]*):.*@/, "$1:***@").replace(/([?&]password=)[^&]*/i, "$1***");
+}
+
+/** A file, or a PostgreSQL. */
+export function databaseAddress(text: string): string | Error {
+  const scheme = /^([a-z]+):\/\//i.exec(text)?.[1]?.toLowerCase();
+  if (scheme === "postgres" || scheme === "postgresql") {
+    const isWhole = URL.canParse(text) && new URL(text).pathname.length > 1;
+    return isWhole ? text : new Error("must be like postgres://user:password@host:5432/database");
+  }
+  if (scheme && scheme !== "file")
+    return new Error("must be the path of a database file, or an address that begins with postgres://");
+  return text.trim() === "" ? new Error("must not be empty") : resolve(text.replace(/^file:\/\//, ""));
+}
+
+/** One server, or some nodes of a cluster; what is before and after the hosts is the same for all. */
+export function valkeyAddresses(text: string): readonly string[] | null | Error {
+  if (text.trim() === "") return null;
+  const parts = /^(?:redis|valkey)(s?:\/\/(?:[^/?#]*@)?)([^/?#]+)((?:\/(?!\/)|[?#]|$).*)$/s.exec(text.trim());
+  const [, before, hosts = "", after] = parts ?? [];
+  const all = hosts.split(",").map((host) => (host.trim() ? `redis${before}${host.trim()}${after}` : ""));
+  return all.every((address) => URL.canParse(address))
+    ? all
+    : new Error(
+        "must be an address such as redis://127.0.0.1:6379 or rediss://user:password@host:6379/0, of a cluster also redis://user:password@one:6379,two:6379",
+      );
+}
