@@ -70,7 +70,7 @@ interface Waiting {
 }
 
 /**
- * A connection to Valkey with a breaker. The first answer that does not come in time opens it: everything that waits is let
+ * A connection to Valkey, or to one node of a cluster, with a breaker. The first answer that does not come in time opens it: everything that waits is let
  * go, and no request waits again until a probe has been answered in time.
  */
 export function openLink(options: LinkOptions): Link {
@@ -240,6 +240,7 @@ export function openLink(options: LinkOptions): Link {
       clearTimeout(atLatest);
       state = "closed";
       goDown("closed");
+      firstAnswer.resolve();
       redis.disconnect();
     },
   };

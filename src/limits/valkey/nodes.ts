@@ -47,8 +47,8 @@ interface Node extends Link {
 type Owners = (Node | undefined)[];
 
 /**
- * The one server, or the primaries of a cluster, each with a breaker of its own, and which of them owns which slot. What it
- * takes to follow a cluster is asked of its nodes when one is away or a slot is not where it was.
+ * The one server, or the primaries of a cluster, each with a breaker of its own, and which of them owns which slot. Who owns
+ * what is asked again while a node is away, and when a slot is not where it was.
  */
 export function openNodes(options: NodesOptions): Nodes {
   const { urls, timeoutMs, catchUp, tellRest } = options;
@@ -131,7 +131,7 @@ export function openNodes(options: NodesOptions): Nodes {
   const look = async () => {
     for (const node of nodes.values())
       if (node.isUp()) tellRest(following(node.send), (slot) => owners[slot] === node);
-    if (isAsking || kind === "single") return;
+    if (isAsking || (kind === "single" && !isStale)) return;
     const isTrouble = isStale || away.size > 0;
     if (performance.now() - askedAt < (isTrouble ? ASK_IN_TROUBLE_MS : ASK_MS)) return;
     askedAt = performance.now();
@@ -147,12 +147,12 @@ export function openNodes(options: NodesOptions): Nodes {
     settled.resolve();
   };
 
-  /** What some node that is up knows, or else the first that answers of all that were ever named. */
+  /** What some owner that is up knows (one that owns nothing may have left the cluster), or else the first that answers. */
   const ask = (): Promise<Heard> => {
-    const up = [...nodes.values()].filter((node) => node.isUp()).map(({ address }) => address);
+    const up = [...nodes.values()].filter((node) => node.isUp() && owners.includes(node));
     const some = up[Math.floor(Math.random() * up.length)];
     const known = new Set([...urls.map((url) => new URL(url).host), ...nodes.keys()]);
-    return Promise.any((some === undefined ? [...known] : [some]).map(askAt));
+    return Promise.any((some ? [some.address] : [...known]).map(askAt));
   };
   const askAt = async (address: string): Promise<Heard> => {
     const url = urlAt(urls[0] as string, address);
@@ -162,10 +162,12 @@ export function openNodes(options: NodesOptions): Nodes {
     return owned ?? { single: address };
   };
 
+  /** Puts it in force, as soon as every owner is up or known to be away, and knows what it has missed. */
   const hear = async (what: Heard) => {
     if (isClosed) return;
     const isFirst = kind === "unknown";
     if (isFirst) kind = "single" in what ? "single" : "cluster";
+    if ("single" in what !== (kind === "single")) return;
     const ranges = "single" in what ? [{ from: 0, to: SLOTS - 1, address: what.single }] : what;
     const latest: Owners = new Array(SLOTS).fill(undefined);
     for (const { from, to, address } of ranges)
