@@ -96,13 +96,10 @@ function sum(numbers: readonly number[]): number {
 /** Every node calls every other by its host's name. */
 async function hostsAreNamed(): Promise<AsyncDisposable> {
   const clients = [...cluster.primaries, cluster.empty, cluster.replica].map((node) => node.client());
-  const all = (name: string, value: string) =>
-    Promise.all(clients.map((client) => client.config("SET", `cluster-${name}`, value)));
-  await all("announce-hostname", "localhost");
-  await all("preferred-endpoint-type", "hostname");
-  const nodes = async () => JSON.stringify(await clients[0]?.call("CLUSTER", "SLOTS"));
-  expect(await eventually(async () => !(await nodes()).includes('["?"'), 5000)).toBe(true);
-  return { [Symbol.asyncDispose]: async () => void (await all("preferred-endpoint-type", "ip")) };
+  const call = (what: string) =>
+    Promise.all(clients.map((client) => client.config("SET", "cluster-preferred-endpoint-type", what)));
+  await call("hostname");
+  return { [Symbol.asyncDispose]: async () => void (await call("ip")) };
 }
 
 /** How many scripts the nodes have run, and how many commands they have turned away. */
@@ -212,6 +209,25 @@ describe("a node that is away", () => {
     expect(await shared.counted(stalled)).toBe(20 + 2 + 39 + 5);
     expect(await admittedOf(other, keyOf(well), 100)).toBe(30);
     for (const { limits } of shared.all) expect(limits.state()).toMatchObject({ isAway: false, outages: 1 });
+  });
+
+  test("is no other for a slot that nobody has: the rest of its clients stay where they are", async () => {
+    using shared = await instances(1);
+    const [one] = shared.all as [InValkey];
+    const [lost, well] = [await clientAt(second), await clientAt(second, await clientAt(second))];
+    const slot = String(slotOf(`{client:${lost}}`));
+    for (const id of [lost, well]) expect(await admittedOf(one, keyOf(id), 10)).toBe(10);
+    const onAll = (command: string, nodes: readonly ValkeyServer[]) =>
+      Promise.all(nodes.map((node) => node.client().call("CLUSTER", command, slot)));
+    await onAll("DELSLOTS", [...cluster.primaries, cluster.empty]);
+    expect(await admittedOf(one, keyOf(lost), 60)).toBe(50);
+    expect(await admittedOf(one, keyOf(well), 10)).toBe(10);
+    expect(await shared.counted(well)).toBe(20);
+    expect(await eventually(() => one.said.includes(`away: no node has slot ${slot}`), 1000)).toBe(true);
+    await onAll("ADDSLOTS", [second]);
+    expect(await eventually(() => one.said.at(-1) === "back", BACK_WITHIN_MS)).toBe(true);
+    expect(await admittedOf(one, keyOf(lost), 1)).toBe(0);
+    expect(await shared.counted(lost)).toBe(60);
   });
 
   test("is one of several addresses: a start finds the others", async () => {

@@ -35,6 +35,7 @@ export async function aCluster(password: string): Promise<Cluster> {
           ...["--cluster-require-full-coverage", "no", "--cluster-node-timeout", "15000"],
           // A primary that has lost its last slot stays one.
           ...["--cluster-allow-replica-migration", "no"],
+          ...["--cluster-announce-hostname", "localhost"],
           ...["--repl-diskless-sync-delay", "0"],
         ],
       }),
@@ -57,7 +58,8 @@ export async function aCluster(password: string): Promise<Cluster> {
       for (const other of nodes) await on(other, "MEET", "127.0.0.1", node.port, buses[index] as number);
     const knowsAll = async (node: ValkeyServer) => {
       const info = String(await on(node, "INFO"));
-      return info.includes("cluster_state:ok") && info.includes(`cluster_known_nodes:${nodes.length}`);
+      const named = String(await on(node, "NODES")).match(/,localhost /g) ?? [];
+      return info.includes("cluster_state:ok") && named.length === nodes.length;
     };
     await soon(async () => (await Promise.all(nodes.map(knowsAll))).every(Boolean));
     await on(replica, "REPLICATE", await idOf(last));
