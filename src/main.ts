@@ -1,5 +1,4 @@
 import type { Config } from "./config.ts";
-import { openapi } from "./contract/openapi.ts";
 import type { Caller } from "./core/context.ts";
 import { ANSWERS_KEPT_MS, perform as performed } from "./core/perform.ts";
 import type { NewBanRecord } from "./core/ports.ts";
@@ -12,7 +11,6 @@ import { requestIds, serve } from "./http/serve.ts";
 import { writeBehind } from "./limits/behind.ts";
 import { type MemoryOptions, memoryLimits } from "./limits/memory.ts";
 import { usageCounter } from "./limits/usage.ts";
-import { valkeyLimits } from "./limits/valkey/limits.ts";
 import { openEngine } from "./store/open.ts";
 
 const SWEEP_EVERY_MS = 60_000;
@@ -66,7 +64,7 @@ export async function start(
   const valkey =
     config.valkeyUrls === null
       ? null
-      : valkeyLimits({
+      : (await import("./limits/valkey/limits.ts")).valkeyLimits({
           ...limiting,
           urls: config.valkeyUrls,
           prefix: config.valkeyPrefix,
@@ -157,7 +155,11 @@ export async function start(
       deprecation,
       isStopping: () => isStopping,
       newRequestId: requestIds(crypto.randomUUID().slice(0, 8)),
-      pages: pages(() => openapi(deprecation), deprecation, isReady),
+      pages: pages(
+        async () => (await import("./contract/openapi.ts")).openapi(deprecation),
+        deprecation,
+        isReady,
+      ),
     }),
   );
   if (server instanceof Error) {

@@ -7,6 +7,8 @@ const root = join(import.meta.dir, "..");
 interface Import {
   readonly from: string;
   readonly isTypeOnly: boolean;
+  /** Loaded when it is needed, not when the file is. */
+  readonly isLazy: boolean;
 }
 
 interface Source {
@@ -43,8 +45,13 @@ function importsOf({ path, text }: Source): Import[] {
     ...Array.from(text.matchAll(statement), ([, type, from]) => ({
       from: resolve(from as string),
       isTypeOnly: type !== undefined,
+      isLazy: false,
     })),
-    ...Array.from(text.matchAll(call), ([, from]) => ({ from: resolve(from as string), isTypeOnly: false })),
+    ...Array.from(text.matchAll(call), ([, from]) => ({
+      from: resolve(from as string),
+      isTypeOnly: false,
+      isLazy: true,
+    })),
   ];
 }
 
@@ -85,7 +92,7 @@ test("the contract knows only itself", () => {
 });
 
 test("the core knows the contract and itself: no HTTP, no SQL, no network", () => {
-  expect(strays("core", from("contract"), from("core"), /^node:(crypto|zlib)$/)).toEqual([]);
+  expect(strays("core", from("contract"), from("core"), /^bun$/)).toEqual([]);
 });
 
 test("the store knows the core, and of the contract only types", () => {
@@ -161,6 +168,33 @@ test("only a database's own folder has its driver, and the two folders do not kn
   for (const path of importers(/^pg$/)) expect(path).toStartWith("src/store/postgres/");
   expect(importers(/^src\/store\/sqlite\//).filter((path) => path.includes("/postgres/"))).toEqual([]);
   expect(importers(/^src\/store\/postgres\//).filter((path) => path.includes("/sqlite/"))).toEqual([]);
+});
+
+/** Every file and package that is loaded together with this file. */
+function loadedWith(path: string, loaded = new Set([path])): Set<string> {
+  const file = source.find((each) => each.path === path);
+  for (const { from: next, isTypeOnly, isLazy } of file ? importsOf(file) : []) {
+    if (isTypeOnly || isLazy || loaded.has(next)) continue;
+    loaded.add(next);
+    loadedWith(next, loaded);
+  }
+  return loaded;
+}
+
+test("the writer's thread loads the core and its database, and no validator, no HTTP, no package", () => {
+  const strange = [...loadedWith("src/writer.ts")].filter(
+    (path) =>
+      !/^(src\/(writer\.ts|core|store|contract\/(bounds|errors|route)\.ts)|bun(:sqlite)?$)/.test(path),
+  );
+  expect(strange).toEqual([]);
+});
+
+test("a start of the server loads no database or Valkey before it is named, no other command and no page", () => {
+  const command = [...loadedWith("src/cli/petstore.ts")];
+  expect(command.filter((path) => /^src\/(http|limits|core\/operations\.ts)|^zod$/.test(path))).toEqual([]);
+  const needless =
+    /^(pg|ioredis)$|^node:(crypto|http|zlib)$|^src\/(store\/(sqlite|postgres|move)|limits\/valkey|http\/docs|contract\/openapi|cli\/(bans|clients|keys|move|store))/;
+  expect([...loadedWith("src/cli/serve.ts")].filter((path) => needless.test(path))).toEqual([]);
 });
 
 test("the settings know nothing of the house, and nothing but the settings reads the environment", () => {

@@ -2,7 +2,6 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { dirname, join, relative } from "node:path";
 import type { Config } from "../config.ts";
 import { operator } from "../core/clients.ts";
-import { loadDemo } from "../core/demo.ts";
 import { KEY_BYTES } from "../core/key-format.ts";
 import { perform } from "../core/perform.ts";
 import { rulesOf } from "../core/rules.ts";
@@ -17,7 +16,9 @@ export async function prepare(config: Config, isDemo: boolean): Promise<void> {
   try {
     await transact(async (store) => {
       const { id } = await operator(store, now);
-      if (isDemo && (await store.isEmpty())) await loadDemo(store, id, rulesOf(config), now);
+      if (!isDemo || !(await store.isEmpty())) return;
+      const { loadDemo } = await import("../core/demo.ts");
+      await loadDemo(store, id, rulesOf(config), now);
     });
   } finally {
     await close();

@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import type { Key } from "../contract/access-shapes.ts";
-import { ROTATION_DAYS } from "../contract/access-shapes.ts";
+import { ROTATION_DAYS } from "../contract/bounds.ts";
 import { roles } from "../contract/route.ts";
 import { operator } from "../core/clients.ts";
 import { shownKey } from "../core/keys.ts";

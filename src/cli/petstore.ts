@@ -4,13 +4,22 @@ import { WrongSettings } from "../config.ts";
 import { Failure } from "../core/failure.ts";
 import { ForeignDatabase, NewerDatabase, OlderDatabase } from "../store/migrations.ts";
 import { CannotMove } from "../store/move/moving.ts";
-import { banCommands, planCommands } from "./bans.ts";
-import { clientCommands } from "./clients.ts";
-import { keyCommands } from "./keys.ts";
-import { exportCommand, importCommand } from "./move.ts";
 import { CannotListen, DatabaseTrouble, Exit, Refused, USAGE_EXIT } from "./say.ts";
-import { serveCommand } from "./serve.ts";
-import { demoCommand, doctorCommand, migrateCommand, openapiCommand } from "./store.ts";
+
+/** In the order of the help. Only what is asked for is loaded: a server has no use for the rest. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import("./serve.ts")).serveCommand(),
+  migrate: async () => (await import("./store.ts")).migrateCommand(),
+  demo: async () => (await import("./store.ts")).demoCommand(),
+  clients: async () => (await import("./clients.ts")).clientCommands(),
+  keys: async () => (await import("./keys.ts")).keyCommands(),
+  plans: async () => (await import("./bans.ts")).planCommands(),
+  bans: async () => (await import("./bans.ts")).banCommands(),
+  export: async () => (await import("./move.ts")).exportCommand(),
+  import: async () => (await import("./move.ts")).importCommand(),
+  doctor: async () => (await import("./store.ts")).doctorCommand(),
+  openapi: async () => (await import("./store.ts")).openapiCommand(),
+};
 
 const program = new Command("petstore")
   .description("A pet store API over HTTP and JSON.")
@@ -32,20 +41,9 @@ Examples:
 Settings come from the environment or as flags; 'petstore serve --help' lists them.
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage or settings, 3 doctor found damage.`,
   );
-for (const command of [
-  serveCommand(),
-  migrateCommand(),
-  demoCommand(),
-  clientCommands(),
-  keyCommands(),
-  planCommands(),
-  banCommands(),
-  exportCommand(),
-  importCommand(),
-  doctorCommand(),
-  openapiCommand(),
-]) {
-  program.addCommand(command);
+const asked = Object.entries(commands).filter(([name]) => name === process.argv[2]);
+for (const [, command] of asked.length > 0 ? asked : Object.entries(commands)) {
+  program.addCommand(await command());
 }
 
 everyCommand(program).forEach((command) => void command.exitOverride());

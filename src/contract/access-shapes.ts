@@ -1,9 +1,7 @@
 import { z } from "zod";
+import { ROTATION_DAYS } from "./bounds.ts";
 import { roles } from "./route.ts";
 import { givenId, name } from "./shapes.ts";
-
-export const ROTATION_DAYS = 30;
-export const KEYS_OF_A_CLIENT = 100;
 
 const id = z.int().min(1).meta({ format: "int64" });
 const moment = z.iso.datetime().meta({ format: "date-time" });

@@ -1,5 +1,5 @@
-import { hash } from "node:crypto";
-import { crc32 } from "node:zlib";
+// Of the runtime itself: Node's crypto and zlib bring their streams along, in each thread that loads them.
+import { CryptoHasher, hash } from "bun";
 
 const PREFIX = "ps_live_";
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -24,7 +24,7 @@ export function isWellFormed(key: string): boolean {
 
 /** What is stored of a key; the key itself never is. */
 export function hashOf(key: string): string {
-  return hash("sha256", key, "hex");
+  return CryptoHasher.hash("sha256", key, "hex");
 }
 
 /** Whether a key, or the beginning of one, stands in the text, percent-encoded or not. */
@@ -47,7 +47,7 @@ function decoded(text: string): string {
 
 function checksum(body: string): string {
   let digits = "";
-  for (let rest = crc32(body); digits.length < CHECKSUM_CHARACTERS; rest = Math.floor(rest / 62))
+  for (let rest = hash.crc32(body); digits.length < CHECKSUM_CHARACTERS; rest = Math.floor(rest / 62))
     digits = DIGITS[rest % 62] + digits;
   return digits;
 }

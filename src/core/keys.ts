@@ -1,5 +1,6 @@
-import { KEYS_OF_A_CLIENT, type Key } from "../contract/access-shapes.ts";
+import type { Key } from "../contract/access-shapes.ts";
 import type { PetstoreApi } from "../contract/api.ts";
+import { KEYS_OF_A_CLIENT } from "../contract/bounds.ts";
 import { type Role, roles } from "../contract/route.ts";
 import type { Int64 } from "../contract/shapes.ts";
 import { worst } from "./bans.ts";

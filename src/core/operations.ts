@@ -1,4 +1,4 @@
-import { everyEndpoint, type PetstoreApi } from "../contract/api.ts";
+import type { PetstoreApi } from "../contract/api.ts";
 import { account } from "./account.ts";
 import { admin } from "./admin.ts";
 import { internal } from "./behind.ts";
@@ -31,12 +31,6 @@ export function operation(id: string): AnyOperation {
   return found;
 }
 
-/** Whether an operation changes who may do what; two of those at once could break a rule over several rows. */
-export function changesAccess(id: string): boolean {
-  return accessChanges.has(id);
-}
-
-const accessChanges = new Set(everyEndpoint.filter(({ route }) => route.access).map(({ id }) => id));
 const byName = new Map([...named(operations, ""), ...named(internal, "")]);
 
 function named(tree: object, prefix: string): [string, AnyOperation][] {

@@ -11,12 +11,14 @@ export interface InputReader {
 
 export function inputReader(route: Route): InputReader {
   const pathNames = Object.keys(route.params ?? {});
-  const query = queryReader(route.query ?? {});
+  // Made for the first request: a start does not wait for what few of its routes need.
+  let query: QueryReader | undefined;
   return {
     parameters(path, search) {
       const input: Record<string, unknown> = {};
       const problems: ErrorDetail[] = [];
       for (const name of pathNames) input[name] = pathId(name, path[name] ?? "", problems);
+      query ??= queryReader(route.query ?? {});
       query(search, input, problems);
       if (problems.length > 0) fail("invalid_parameter", summary("The request", problems), told(problems));
       return input;

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { CryptoHasher } from "bun";
 import { after } from "../core/after.ts";
 import type { Caller, Result } from "../core/context.ts";
 import { KEY_BYTES } from "../core/key-format.ts";
@@ -100,7 +100,7 @@ function pageLinks(pathname: string, search: string, { next }: Result): string {
 /** What makes two requests the same; an answer about keys is for the key that asked alone. */
 function fingerprint({ request, pathname, search, endpoint, caller }: Call, body: Uint8Array): string {
   const asker = endpoint.route.access ? ` ${caller.keyId}` : "";
-  return createHash("sha256")
+  return new CryptoHasher("sha256")
     .update(`${request.method} ${pathname}${search}${asker}\n`)
     .update(body)
     .digest("base64url");

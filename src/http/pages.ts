@@ -1,11 +1,10 @@
 import { API_VERSION } from "../contract/api.ts";
 import type { Deprecation } from "./deprecation.ts";
-import { docsPage, docsPolicy } from "./docs/page.ts";
 import type { Page } from "./serve.ts";
 
 /** What is served beside the API: an index, the document, the reference, and whether the server lives and is ready. */
 export function pages(
-  document: () => object,
+  document: () => Promise<object>,
   deprecation: Deprecation,
   isReady: () => Promise<boolean>,
 ): Record<string, Page> {
@@ -20,21 +19,26 @@ export function pages(
       ready: "/readyz",
     },
   });
-  const asJson = once(() => `${JSON.stringify(document(), null, 2)}\n`);
-  const asHtml = once(() => docsPage(deprecation));
-  const asYaml = once(() => `${Bun.YAML.stringify(document(), null, 2)}\n`);
+  const asJson = once(async () => `${JSON.stringify(await document(), null, 2)}\n`);
+  const asYaml = once(async () => `${Bun.YAML.stringify(await document(), null, 2)}\n`);
+  const docs = once(async () => {
+    const { docsPage, docsPolicy } = await import("./docs/page.ts");
+    return { page: docsPage(deprecation), policy: docsPolicy };
+  });
   return {
     "/": () => answer(index),
-    "/openapi.json": () => answer(asJson()),
-    "/openapi.yaml": () => answer(asYaml(), 200, "application/yaml"),
-    "/docs": () => answer(asHtml(), 200, "text/html; charset=utf-8", docsHeaders),
+    "/openapi.json": async () => answer(await asJson()),
+    "/openapi.yaml": async () => answer(await asYaml(), 200, "application/yaml"),
+    "/docs": async () => {
+      const { page, policy } = await docs();
+      const headers = { "content-security-policy": policy, "referrer-policy": "no-referrer" };
+      return answer(page, 200, "text/html; charset=utf-8", headers);
+    },
     "/livez": () => answer('{"status":"live"}'),
     "/readyz": async () =>
       (await isReady()) ? answer('{"status":"ready"}') : answer('{"status":"not ready"}', 503),
   };
 }
-
-const docsHeaders = { "content-security-policy": docsPolicy, "referrer-policy": "no-referrer" };
 
 function answer(
   body: string,
@@ -53,10 +57,11 @@ function answer(
   });
 }
 
-function once(make: () => string): () => string {
-  let made: string | undefined;
-  return () => {
-    made ??= make();
+/** Few ask for these pages: they are made, and their code is loaded, for the first who does. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: T | undefined;
+  return async () => {
+    made ??= await make();
     return made;
   };
 }

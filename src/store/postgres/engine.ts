@@ -1,4 +1,4 @@
-import { changesAccess } from "../../core/operations.ts";
+import { changesAccess } from "../../core/access-changes.ts";
 import type { Command } from "../../core/perform.ts";
 import type { Engine, EngineOptions } from "../engine.ts";
 import { sql } from "../statement.ts";
