@@ -205,7 +205,7 @@ export async function start(
       isStopping = true;
       await Bun.sleep(config.shutdownDrainSeconds * 1000);
       for (const timer of timers) clearInterval(timer);
-      await Promise.race([server.stop(), Bun.sleep(config.shutdownSeconds * 1000)]);
+      await atMost(config.shutdownSeconds * 1000, server.stop());
       await server.stop(true);
       await behind.stop();
       valkey?.close();
@@ -213,6 +213,14 @@ export async function start(
       log.flush();
     },
   };
+}
+
+/** Waits for it, but no longer than this; no timer stays behind that would keep the process alive. */
+async function atMost(milliseconds: number, work: Promise<void>): Promise<void> {
+  const { promise: timeIsUp, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, milliseconds);
+  await Promise.race([work, timeIsUp]);
+  clearTimeout(timer);
 }
 
 function listening<T>(listen: () => T): T | Error {
