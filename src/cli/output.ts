@@ -31,7 +31,8 @@ export function standardOutput(fd = 1): (text: string) => void {
         ? `${JSON.stringify({ level: "warn", message: "Lines of the log were dropped.", parts: dropped })}\n`
         : "";
     dropped = 0;
-    waiting = Buffer.concat([waiting, Buffer.from(told + text)]);
+    const bytes = Buffer.from(told + text);
+    waiting = waiting.length === 0 ? bytes : Buffer.concat([waiting, bytes]);
     if (!timer) write();
   };
 }

@@ -8,8 +8,12 @@ const BUSY_RETRY_MS = 20;
 /** A log file that a burst made larger than this is cut back at the next checkpoint. */
 const LOG_FILE_BYTES = 64 * 1024 * 1024;
 
-/** Pages that a connection keeps in memory, in KiB: the writer's hold the inner pages of every index. */
-const CACHE_KIB = { write: 32 * 1024, read: 32 * 1024 };
+/**
+ * Pages that a connection keeps in memory: enough for what one commit changes, and in a large file for the inner pages of
+ * every index. The others are in the system's own cache.
+ */
+const CACHE_KIB = { least: 8 * 1024, most: 32 * 1024 };
+const CACHED_SHARE = 1 / 64;
 
 /**
  * A server's reads map the file, as much of it as SQLite can: every commit empties a connection's own pages, so most of
@@ -47,7 +51,7 @@ export function connect(path: string, mode: "write" | "read"): Connection {
     busy_timeout: BUSY_TIMEOUT_MS,
     foreign_keys: 1,
     trusted_schema: 0,
-    cache_size: -CACHE_KIB[mode],
+    cache_size: -cacheKib(path),
     ...(mode === "write"
       ? {
           journal_mode: "wal",
@@ -63,6 +67,12 @@ export function connect(path: string, mode: "write" | "read"): Connection {
     for (const [name, wanted] of Object.entries(pragmas)) setPragma(database, name, wanted);
   });
   return connection(database);
+}
+
+/** By the file as it is now; only asked for its size, because closing a descriptor of it would drop locks. */
+function cacheKib(path: string): number {
+  const share = Math.ceil((Bun.file(path).size * CACHED_SHARE) / 1024);
+  return Math.min(Math.max(share, CACHE_KIB.least), CACHE_KIB.most);
 }
 
 /** Opens the database for a server's reads. */
