@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { truncateSync, writeFileSync } from "node:fs";
 import { Unavailable } from "../../src/core/failure.ts";
 import { connect, connectReader } from "../../src/store/sqlite/connection.ts";
 import { openStore } from "../../src/store/sqlite/store.ts";
@@ -25,6 +25,20 @@ test("a writer syncs each commit, keeps references and leaves checkpoints to us"
   for (const [name, wanted] of Object.entries(settings))
     expect(db.value(`pragma ${name}`), name).toBe(wanted);
   close();
+});
+
+test("what a connection keeps in memory grows with the file, within bounds", () => {
+  using folder = aFolder();
+  openStore(folder.database, 0).close();
+  const cacheMebibytes = (fileMebibytes: number) => {
+    // Room at the end that SQLite does not use, and that takes none on the disk.
+    truncateSync(folder.database, fileMebibytes * 2 ** 20);
+    const db = connect(folder.database, "write");
+    const kibibytes = -Number(db.value("pragma cache_size"));
+    db.close();
+    return kibibytes / 1024;
+  };
+  expect([10, 1024, 4096].map(cacheMebibytes)).toEqual([8, 16, 32]);
 });
 
 test("a reader cannot write", () => {
