@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 /** How long an answer is kept for its idempotency key. */
 export const KEPT_MS = 24 * 60 * 60 * 1000;
 const CACHE_KIB = 8 * 1024;
+const MAPPED_BYTES = 2 ** 31 - 2 ** 16;
 const BUSY_TIMEOUT_MS = 5000;
 
 export const petColumns = 'id, name, category_id as "categoryId", status';
@@ -21,7 +22,7 @@ export class Refused extends Error {
 /** The shop over a database of `node:sqlite` or `bun:sqlite`: both prepare, get, all and run. */
 export function openShop(database) {
   database.exec(`pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = 1;
-    pragma busy_timeout = ${BUSY_TIMEOUT_MS}; pragma cache_size = -${CACHE_KIB}`);
+    pragma busy_timeout = ${BUSY_TIMEOUT_MS}; pragma cache_size = -${CACHE_KIB}; pragma mmap_size = ${MAPPED_BYTES}`);
   return {
     keyByHash: keyByHash(database),
     pet: petById(database),
