@@ -1,7 +1,7 @@
 import { Unavailable } from "../../core/failure.ts";
 import { tooManyWait } from "../trouble.ts";
 import { isFull } from "./trouble.ts";
-import { openWire, type Wire, type WireSettings } from "./wire.ts";
+import { Lost, openWire, type Wire, type WireSettings } from "./wire.ts";
 
 /** What the pool may cost; each has its default. */
 export interface PoolBounds {
@@ -28,7 +28,7 @@ export interface Pulse {
 export type Use = "read" | "write";
 
 export interface Pool {
-  /** A connection for the caller alone until it is given back; refused when none is to be had by the deadline. */
+  /** A connection for the caller alone until it is given back; refused when none is to be had by the deadline. `fresh` asks for one that is known to be alive. */
   lease(deadline: number, use: Use, which?: "fresh"): Promise<Wire>;
   giveBack(wire: Wire): void;
   /** No answer came in time: ends the connection, and gives the server up if nothing else was heard of it either. */
@@ -46,8 +46,10 @@ interface Waiter {
 }
 
 /**
- * At most `size` connections, opened when they are needed; writes have some less. While the server cannot be reached
- * everything is refused at once, and one connection after another is tried until one answers.
+ * At most `size` connections, opened when they are needed; writes have some less. Who needs one waits, until its own
+ * deadline, for whichever is free first, a new one or one that was given back: no one waits for one connect alone.
+ * While the server cannot be reached everything is refused at once, and one connection after another is tried until
+ * one answers.
  */
 export function openPool(
   settings: WireSettings,
@@ -61,10 +63,9 @@ export function openPool(
   const writing = new Set<Wire>();
   const mostWriting = Math.max(1, size - KEPT_FOR_READS);
   let opening = 0;
-  let openingToWrite = 0;
   let waited = 0;
   let unreachable: unknown;
-  let probe: Timer | undefined;
+  let isProbing = false;
   let isClosed = false;
 
   const onHeard = () => {
@@ -72,8 +73,7 @@ export function openPool(
   };
   const isReachable = () => unreachable === undefined && !isClosed;
   const isHeard = () => Date.now() - pulse.heardAt < SILENT_MS;
-  const mayWrite = () => writing.size + openingToWrite < mostWriting;
-  const isAllowed = (use: Use) => use === "read" || mayWrite();
+  const mayWrite = () => writing.size < mostWriting;
   const handed = (wire: Wire, use: Use): Wire => {
     if (use === "write") writing.add(wire);
     return wire;
@@ -91,6 +91,9 @@ export function openPool(
       next.resolve(handed(idle.pop() as Wire, next.use));
     }
   };
+  const dropIdle = (cause: string) => {
+    for (const wire of idle.splice(0)) wire.discard(cause);
+  };
 
   const onLost = (wire: Wire) => {
     if (!open.delete(wire)) return;
@@ -98,33 +101,37 @@ export function openPool(
     const place = idle.indexOf(wire);
     if (place >= 0) idle.splice(place, 1);
     serveWaiting();
-    // Its place is free for the one that waits longest.
-    if (nextWaiter() && !isClosed) openOne().then(giveBack, () => {});
+    grow();
+  };
+  /** As many connections on their way as there are requests that wait and may have one; none is for one of them alone. */
+  const grow = () => {
+    if (isClosed) return;
+    const served = waiting.read.size + Math.min(waiting.write.size, mostWriting - writing.size);
+    const missing = Math.min(served - opening, size - open.size - opening);
+    for (let n = 0; n < missing; n++) void openForAll();
+  };
+  const openForAll = async () => {
+    opening += 1;
+    try {
+      await openOne().finally(() => {
+        opening -= 1;
+      });
+    } catch (error) {
+      if (!isAlone(error)) return giveUp(error);
+      // No more is to be had now: what we have goes round, and for those who still wait then another is tried.
+      setTimeout(grow, bounds.probeMs);
+    }
   };
   /** Whether a connect that failed tells of itself alone, because others of ours are served. */
   const isAlone = (error: unknown) => (isFull(error) ? open.size + opening > 0 : open.size > 0 && isHeard());
-  const openOne = async (): Promise<Wire> => {
-    opening += 1;
-    try {
-      const wire = await openWire(settings, onLost, onHeard).finally(() => {
-        opening -= 1;
-      });
-      open.add(wire);
-      if (isClosed) wire.discard("the pool is closed");
-      return wire;
-    } catch (error) {
-      if (!isAlone(error)) giveUp(error);
-      throw error;
-    }
-  };
-  const openFor = async (use: Use): Promise<Wire> => {
-    if (use === "read") return openOne();
-    openingToWrite += 1;
-    try {
-      return handed(await openOne(), use);
-    } finally {
-      openingToWrite -= 1;
-    }
+  const openOne = async () => {
+    const wire = await openWire(settings, onLost, onHeard);
+    // A server that is being stopped greets and says goodbye in one breath.
+    if (wire.isLost) throw new Lost("the server ended it as it began");
+    if (isClosed || open.size >= size) return wire.discard("it is not needed");
+    open.add(wire);
+    unreachable = undefined;
+    giveBack(wire);
   };
   const giveBack = (wire: Wire) => {
     writing.delete(wire);
@@ -142,26 +149,28 @@ export function openPool(
     waiting.read.clear();
     waiting.write.clear();
     // What stands idle has not answered any more than what was used.
-    for (const wire of idle.splice(0)) wire.discard("the server does not answer");
+    dropIdle("the server does not answer");
     reachAgain();
   };
   const reachAgain = async () => {
-    try {
-      const wire = await openWire(settings, onLost, onHeard);
-      unreachable = undefined;
-      open.add(wire);
-      if (isClosed || open.size > size) wire.discard("it is not needed");
-      else giveBack(wire);
-    } catch (error) {
-      unreachable = error;
-      if (!isClosed) probe = setTimeout(reachAgain, bounds.probeMs);
+    if (isProbing) return;
+    isProbing = true;
+    while (unreachable !== undefined && !isClosed) {
+      try {
+        await openOne();
+        unreachable = undefined;
+      } catch (error) {
+        if (unreachable !== undefined) unreachable = error;
+        await Bun.sleep(bounds.probeMs);
+      }
     }
+    isProbing = false;
   };
   const wait = (use: Use, withinMs: number) =>
     new Promise<Wire>((resolve, reject) => {
       const timer = setTimeout(() => {
         waiting[use].delete(waiter);
-        reject(tooManyWait("requests"));
+        reject(isHeard() ? tooManyWait("requests") : new Unavailable("No connection was to be had in time."));
       }, withinMs);
       waited += 1;
       const waiter = { use, number: waited, resolve, reject, timer };
@@ -172,34 +181,25 @@ export function openPool(
     async lease(deadline, use, which) {
       if (isClosed) throw new Unavailable("The store is closed.");
       if (unreachable !== undefined) throw new Unavailable(unreachable);
-      if (isAllowed(use)) {
-        const wire = idle.pop();
-        if (wire && which !== "fresh") return handed(wire, use);
-        wire?.discard("another has ended, so this one may have too");
-        if (open.size + opening < size) {
-          try {
-            return await openFor(use);
-          } catch (error) {
-            // No more is to be had now; what we have goes round.
-            if (!isReachable()) throw new Unavailable(error);
-            const free = isAllowed(use) ? idle.pop() : undefined;
-            if (free) return handed(free, use);
-          }
-        }
-      }
+      if (which === "fresh") dropIdle("another has ended, so this one may have too");
+      const wire = use === "read" || mayWrite() ? idle.pop() : undefined;
+      if (wire) return handed(wire, use);
       if (waiting.read.size + waiting.write.size >= bounds.queued) throw tooManyWait("requests");
-      return wait(use, Math.min(bounds.waitMs, deadline - Date.now()));
+      const served = wait(use, Math.min(bounds.waitMs, deadline - Date.now()));
+      grow();
+      return served;
     },
     giveBack,
     abandon(wire) {
       const wasSilent = wire.silentMs() >= SILENT_MS;
       wire.discard("no answer came in time");
-      if (wasSilent && !isHeard()) giveUp("The server does not answer.");
+      if (!wasSilent) return;
+      dropIdle("another was silent, so this one may be too");
+      if (!isHeard()) giveUp("The server does not answer.");
     },
     isReachable,
     async close() {
       isClosed = true;
-      clearTimeout(probe);
       await Promise.all(idle.splice(0).map((wire) => wire.close()));
       for (const wire of open) wire.discard("the pool is closed");
     },

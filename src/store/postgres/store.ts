@@ -6,7 +6,7 @@ import { diagnoseDatabase } from "./doctor.ts";
 import { accessLock } from "./locks.ts";
 import { migrate, requireCurrentDatabase } from "./migrate.ts";
 import { inFilling, inSnapshot } from "./move.ts";
-import { openPool, type Pool } from "./pool.ts";
+import { openPool, POOL_BOUNDS, type Pool } from "./pool.ts";
 import { transact } from "./transact.ts";
 import { classified } from "./trouble.ts";
 import { openWire, type Wire, type WireSettings } from "./wire.ts";
@@ -19,7 +19,7 @@ const CONNECTIONS = 2;
 /** Opens the database for a command, and brings its tables up to date. */
 export async function openPostgresStore(url: string, now: number): Promise<OpenedStore> {
   const migrated = await withWire(url, (wire) => migrate(wire, now));
-  const pool = openPool(patient(url), CONNECTIONS);
+  const pool = patientPool(url);
   return {
     ...inspected(pool),
     migrated,
@@ -32,7 +32,7 @@ export async function openPostgresStore(url: string, now: number): Promise<Opene
 /** Opens the database to look at it; it must be there and up to date. */
 export async function inspectPostgres(url: string): Promise<Inspected> {
   await withWire(url, requireCurrentDatabase);
-  return inspected(openPool(patient(url), CONNECTIONS));
+  return inspected(patientPool(url));
 }
 
 function inspected(pool: Pool): Inspected {
@@ -42,6 +42,10 @@ function inspected(pool: Pool): Inspected {
     snapshot: (work) => inSnapshot(pool, work),
     close: () => pool.close(),
   };
+}
+
+function patientPool(url: string): Pool {
+  return openPool(patient(url), CONNECTIONS, { ...POOL_BOUNDS, waitMs: LOCK_PATIENCE_MS });
 }
 
 function patient(url: string): WireSettings {
