@@ -1,11 +1,12 @@
 import type { KeptAnswer, Reads, Writes } from "../core/ports.ts";
-import { type Db, sql } from "./statement.ts";
+import { type Db, sql, statement } from "./statement.ts";
 
 /** How many answers one sweep forgets, so that it never holds up the writes behind it. */
 const FORGET_AT_ONCE = 1000;
 
-const keptAnswer = sql<KeptAnswer>`
-  select fingerprint, body, tag from kept_answers where client_id = :clientId and key = :key and kept_at > :keptSince`;
+export const keptAnswerText =
+  "select fingerprint, body, tag from kept_answers where client_id = :clientId and key = :key and kept_at > :keptSince";
+const keptAnswer = statement<KeptAnswer>(keptAnswerText);
 
 const forgetAnswer = sql`
   delete from kept_answers where client_id = :clientId and key = :key and kept_at <= :keptBefore`;

@@ -1,14 +1,28 @@
 import type { Writes } from "../core/ports.ts";
-import { type Db, sql } from "./statement.ts";
+import { type Db, RowsStatement } from "./statement.ts";
 
-const insertEvent = sql`
-  insert into events (type, subject, client_id, data, at) values (:type, :subject, :clientId, :data, :now)`;
+interface EventRow {
+  readonly type: string;
+  readonly subject: string;
+  readonly clientId: number | null;
+  readonly data: string;
+  readonly at: number;
+}
+
+const insertEvents = new RowsStatement<EventRow>("events (type, subject, client_id, data, at)", [
+  "type",
+  "subject",
+  "clientId",
+  "data",
+  "at",
+]);
 
 export function eventWrites(db: Db): Pick<Writes, "emit"> {
   return {
-    async emit(events, now) {
-      for (const event of events)
-        await db.run(insertEvent, { ...event, data: JSON.stringify(event.data), now });
-    },
+    emit: (events, now) =>
+      insertEvents.run(
+        db,
+        events.map((event) => ({ ...event, data: JSON.stringify(event.data), at: now })),
+      ),
   };
 }

@@ -59,31 +59,30 @@ export function statement<Row>(source: string, kind: "own" | "list" = "own"): St
   return new Statement<Row>(text.trim(), names, kind);
 }
 
-/** Rows that one statement takes. */
-const ROWS_AT_ONCE = 100;
+/** Rows that one statement takes: as many of the larger as there are, then of the smaller. */
+const ROWS_AT_ONCE = [100, 4, 3, 2, 1];
 
 /** An insert of rows, many at once: `into` with its columns, and what follows the values. */
 export class RowsStatement<Row extends object> {
-  private readonly one: Statement;
-  private readonly many: Statement;
+  private readonly sized: readonly (readonly [size: number, statement: Statement])[];
 
   constructor(
     into: string,
     private readonly columns: readonly (keyof Row & string)[],
-    end: string,
+    end = "",
   ) {
     const row = `(${columns.map((name) => `:${name}`).join(", ")})`;
-    const texts = [1, ROWS_AT_ONCE].map((count) =>
-      statement(`insert into ${into} values ${new Array(count).fill(row).join(", ")} ${end}`),
-    );
-    [this.one, this.many] = texts as [Statement, Statement];
+    this.sized = ROWS_AT_ONCE.map((size) => [
+      size,
+      statement(`insert into ${into} values ${new Array(size).fill(row).join(", ")} ${end}`),
+    ]);
   }
 
   async run(db: Db, rows: readonly Row[]): Promise<void> {
     const values = (row: Row) => this.columns.map((name) => row[name] as Value);
     let at = 0;
-    for (; at + ROWS_AT_ONCE <= rows.length; at += ROWS_AT_ONCE)
-      await db.run(this.many, rows.slice(at, at + ROWS_AT_ONCE).flatMap(values));
-    for (const row of rows.slice(at)) await db.run(this.one, values(row));
+    for (const [size, statement] of this.sized)
+      for (; at + size <= rows.length; at += size)
+        await db.run(statement, rows.slice(at, at + size).flatMap(values));
   }
 }

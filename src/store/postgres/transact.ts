@@ -1,6 +1,7 @@
 import type { Writes } from "../../core/ports.ts";
 import type { Db } from "../statement.ts";
 import { writes } from "../store.ts";
+import { answerKeeping } from "./answers.ts";
 import { clientLocking } from "./clients.ts";
 import { inTransaction, type TransactionOptions } from "./connection.ts";
 import { orderPlacing } from "./orders.ts";
@@ -32,7 +33,7 @@ export async function transact<T>(
   }
 }
 
-/** The shared store, but for what is fewer round trips, or locks a row, in words of PostgreSQL's own. */
+/** The shared store, but for what is fewer statements, or locks a row, in words of PostgreSQL's own. */
 function writesOf(db: Db): Writes {
-  return { ...writes(db), ...orderPlacing(db), ...clientLocking(db) };
+  return { ...writes(db), ...orderPlacing(db), ...clientLocking(db), ...answerKeeping(db) };
 }
