@@ -1,17 +1,16 @@
 import type { KeptAnswer, Reads, Writes } from "../core/ports.ts";
-import { type Db, sql, statement } from "./statement.ts";
+import { type Db, sql } from "./statement.ts";
 
 /** How many answers one sweep forgets, so that it never holds up the writes behind it. */
 const FORGET_AT_ONCE = 1000;
 
-export const keptAnswerText =
-  "select fingerprint, body, tag from kept_answers where client_id = :clientId and key = :key and kept_at > :keptSince";
-const keptAnswer = statement<KeptAnswer>(keptAnswerText);
+const keptAnswer = sql<KeptAnswer>`
+  select fingerprint, body, tag from kept_answers where client_id = :clientId and key = :key and kept_at > :keptSince`;
 
-const forgetAnswer = sql`
+export const forgetAnswer = sql`
   delete from kept_answers where client_id = :clientId and key = :key and kept_at <= :keptBefore`;
 // Fails if there is an answer: another request with the same key was quicker, and this one must not be done too.
-const insertAnswer = sql`
+export const insertAnswer = sql`
   insert into kept_answers (client_id, key, fingerprint, body, tag, kept_at)
   values (:clientId, :key, :fingerprint, :body, :tag, :now)`;
 

@@ -127,9 +127,15 @@ const poolSettings = () => ({ url, connectMs: 2000, statementMs: 0, lockMs: 0, i
 
 test("a connection that the server ends as it begins takes nobody's place", async () => {
   const pool = openPool(poolSettings(), 1);
+  const backends = async () =>
+    (await server.query(`select 1 from pg_stat_activity where datname = '${database}'`)).length;
+  const before = await backends();
   door.hold();
   const first = outcome(() => pool.lease(Date.now() + 2000, "write"));
-  expect(await eventually(async () => (await server.terminateBackends(database)) > 0, 2000)).toBe(true);
+  expect(await eventually(async () => (await backends()) > before, 2000)).toBe(true);
+  // It has greeted, too.
+  await Bun.sleep(100);
+  await server.terminateBackends(database);
   await Bun.sleep(100);
   door.release();
   expect((await first).code).toBe("unavailable");

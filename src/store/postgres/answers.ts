@@ -1,28 +1,26 @@
 import type { KeptAnswer, Writes } from "../../core/ports.ts";
-import { keptAnswerText } from "../answers.ts";
-import { type Db, fragment, sql, statement } from "../statement.ts";
+import { forgetAnswer, insertAnswer } from "../answers.ts";
+import { type Db, sql } from "../statement.ts";
 
-// Answers come by the thousand and go by the day. A plan that was kept from when there were none would read all of
-// them, one after another, so the question is planned anew each time.
-const keptAnswer = statement<KeptAnswer>(keptAnswerText, "list");
+// Whatever its age, so that its key alone leads to it: answers come by the thousand and go by the day, and a plan that
+// was kept from when there were none would otherwise go by the age, through all of them.
+const anyAnswer = sql<KeptAnswer & { readonly keptAt: number }>`
+  select fingerprint, body, tag, kept_at as "keptAt" from kept_answers where client_id = :clientId and key = :key`;
 
-const columns = fragment`client_id, key, fingerprint, body, tag, kept_at`;
-
-// One statement, which takes the place of an answer that is too old, and has no plan to choose. If there is one that is
-// not, nothing is kept at first, and the second insert fails as it does on any engine: another request was quicker.
-const keepAnswer = sql`
-  with answer (${columns}) as (values
-      (:clientId::bigint, :key::text, :fingerprint::text, :body::text, :tag::text, :now::bigint)),
-    kept as (insert into kept_answers (${columns}) select * from answer
-      on conflict (client_id, key) do update set fingerprint = excluded.fingerprint, body = excluded.body,
-        tag = excluded.tag, kept_at = excluded.kept_at
-      where kept_answers.kept_at <= :keptBefore returning key)
-  insert into kept_answers (${columns}) select * from answer where not exists (select from kept)`;
-
+/** Of one transaction: where it saw that there is no answer, there is none that is too old either. */
 export function answerKeeping(db: Db): Pick<Writes, "keptAnswer" | "keepAnswer"> {
+  let unused: string | undefined;
   return {
-    keptAnswer: (clientId, key, keptSince) => db.get(keptAnswer, { clientId, key, keptSince }),
-    keepAnswer: (clientId, key, answer, now, keptBefore) =>
-      db.run(keepAnswer, { ...answer, clientId, key, now, keptBefore }),
+    async keptAnswer(clientId, key, keptSince) {
+      const found = await db.get(anyAnswer, { clientId, key });
+      unused = found ? undefined : `${clientId} ${key}`;
+      if (!found || found.keptAt <= keptSince) return null;
+      const { keptAt: _, ...answer } = found;
+      return answer;
+    },
+    async keepAnswer(clientId, key, answer, now, keptBefore) {
+      if (unused !== `${clientId} ${key}`) await db.run(forgetAnswer, { clientId, key, keptBefore });
+      await db.run(insertAnswer, { ...answer, clientId, key, now });
+    },
   };
 }

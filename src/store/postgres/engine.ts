@@ -20,6 +20,11 @@ const IDLE_IN_TRANSACTION_MS = 5000;
 /** How long a server that is well takes at most to say so. */
 const WATCH_MS = 1000;
 
+/**
+ * Every question of a request has an index. The plan of a prepared statement is kept for as long as its connection, and
+ * one that was made while a table was empty would read all of it ever after.
+ */
+const BY_INDEX = "set enable_seqscan = off; set jit = off";
 /** Of the time that is left when a write begins, the part in which the server must have ended it. */
 const PART_LEFT = 0.9;
 /** Dealt out in this thread, so little at once. */
@@ -35,6 +40,7 @@ export function openPostgresEngine({ url, rules, connections, perform, onFault }
     statementMs: STATEMENT_MS,
     lockMs: LOCK_MS,
     idleInTransactionMs: IDLE_IN_TRANSACTION_MS,
+    settings: BY_INDEX,
   };
   // Of one server: while either hears of it, neither gives it up.
   const pulse = { heardAt: 0 };

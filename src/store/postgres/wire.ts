@@ -1,6 +1,7 @@
 import { Socket } from "node:net";
 import pg from "pg";
 import type { Value } from "../statement.ts";
+import { type Descriptions, Question } from "./question.ts";
 
 /** What a connection is opened with; times in milliseconds, 0 for no end. */
 export interface WireSettings {
@@ -10,6 +11,8 @@ export interface WireSettings {
   readonly statementMs: number;
   readonly lockMs: number;
   readonly idleInTransactionMs: number;
+  /** Other settings of the server for the connection, as a statement. */
+  readonly settings?: string;
 }
 
 export interface Sent {
@@ -78,6 +81,7 @@ export async function openWire(
     application_name: "petstore",
   });
   const waiting = new Set<(error: Error) => void>();
+  const descriptions: Descriptions = new Map();
   let isLost = false;
   let heardAt = 0;
   const lose = (cause: unknown) => {
@@ -104,21 +108,22 @@ export async function openWire(
     get isLost() {
       return isLost;
     },
-    send: ({ text, values, name }) =>
+    send: (sent) =>
       new Promise((resolve, reject) => {
         if (isLost) return reject(new Lost("it had ended before"));
         if (waiting.size === 0) heardAt = Date.now();
         waiting.add(reject);
         gather();
-        client.query({ text, values, name } as pg.QueryConfig, (error: Error | null, result) => {
+        const onAnswer = (error: Error | null, answered: Answered) => {
           // What is no answer of the server's is the end of the connection, for all that wait.
           if (error && !(error instanceof pg.DatabaseError)) return lose(error);
           heardAt = Date.now();
           onHeard();
           waiting.delete(reject);
           if (error) reject(error);
-          else resolve(result);
-        });
+          else resolve(answered);
+        };
+        client.query(new Question(sent, onAnswer, descriptions) as unknown as pg.Query);
       }),
     silentMs: () => (waiting.size === 0 ? 0 : Date.now() - heardAt),
     discard: lose,
@@ -140,5 +145,6 @@ export async function openWire(
     throw error;
   }
   onHeard();
+  if (settings.settings) wire.send({ text: settings.settings }).catch(lose);
   return wire;
 }
