@@ -4,8 +4,14 @@ import { type Db, sql } from "./statement.ts";
 /** How many answers one sweep forgets, so that it never holds up the writes behind it. */
 const FORGET_AT_ONCE = 1000;
 
-const keptAnswer = sql<KeptAnswer>`
-  select fingerprint, body, tag from kept_answers where client_id = :clientId and key = :key and kept_at > :keptSince`;
+interface FoundAnswer extends KeptAnswer {
+  readonly keptAt: number;
+}
+
+// Whatever its age, so that its key alone leads to it: answers come by the thousand and go by the day, and a plan that
+// PostgreSQL kept from when there were none could go by the age, through all of them.
+export const anyAnswer = sql<FoundAnswer>`
+  select fingerprint, body, tag, kept_at as "keptAt" from kept_answers where client_id = :clientId and key = :key`;
 
 export const forgetAnswer = sql`
   delete from kept_answers where client_id = :clientId and key = :key and kept_at <= :keptBefore`;
@@ -20,7 +26,17 @@ const forgetAnswers = sql<unknown>`
   returning kept_at`;
 
 export function answerReads(db: Db): Pick<Reads, "keptAnswer"> {
-  return { keptAnswer: (clientId, key, keptSince) => db.get(keptAnswer, { clientId, key, keptSince }) };
+  return {
+    keptAnswer: async (clientId, key, keptSince) =>
+      keptSinceThen(await db.get(anyAnswer, { clientId, key }), keptSince),
+  };
+}
+
+/** The answer, unless it is too old. */
+export function keptSinceThen(found: FoundAnswer | null, keptSince: number): KeptAnswer | null {
+  if (!found || found.keptAt <= keptSince) return null;
+  const { fingerprint, body, tag } = found;
+  return { fingerprint, body, tag };
 }
 
 export function answerWrites(db: Db): Pick<Writes, "keepAnswer" | "forgetAnswers"> {
