@@ -205,12 +205,17 @@ function idOf(flag: "-u" | "-g"): number {
 /** The server and all its children: each connection is a process of its own. */
 function signalAll(data: string, signal: NodeJS.Signals): void {
   const main = Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]);
-  for (const pid of [main, ...childrenOf(main)]) {
-    try {
-      process.kill(pid, signal);
-    } catch {
-      // It has ended by itself meanwhile.
-    }
+  // First, and waited for: it may be giving birth to one.
+  signalOne(main, signal);
+  while (signal === "SIGSTOP" && statOf(main)[0] !== "T") Bun.sleepSync(1);
+  for (const pid of childrenOf(main)) signalOne(pid, signal);
+}
+
+function signalOne(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended by itself meanwhile.
   }
 }
 
@@ -222,11 +227,16 @@ function childrenOf(parent: number): number[] {
 }
 
 function parentOf(pid: number): number {
+  return Number(statOf(pid)[1]);
+}
+
+/** State and parent of a process; one that has gone stands still and is nobody's. */
+function statOf(pid: number): string[] {
   try {
-    // The name in parentheses may hold spaces; the state and the parent follow it.
-    return Number(readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ")[1]);
+    // They follow the name, which is in parentheses and may hold spaces.
+    return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
   } catch {
-    return 0;
+    return ["T", "0"];
   }
 }
 
