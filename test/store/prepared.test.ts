@@ -80,3 +80,10 @@ test("a table that was changed under a prepared statement costs nobody an answer
   for (let n = 0; n < USES; n++)
     expect(await engine.reads.category(1)).toMatchObject({ name: "Dogs", version: 1 });
 });
+
+test("a statement that PostgreSQL could not prepare at first is prepared when it can be", async () => {
+  await server.query("alter table categories rename to kinds", database);
+  await expect(Promise.resolve(engine.reads.category(1))).rejects.toThrow("categories");
+  await server.query("alter table kinds rename to categories", database);
+  for (let n = 0; n < USES; n++) expect(await engine.reads.category(1)).toMatchObject({ name: "Dogs" });
+}, 20_000);
