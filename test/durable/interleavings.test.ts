@@ -186,17 +186,21 @@ interface Round {
   readonly second: () => Promise<Reply>;
 }
 
+type Ask = () => Promise<Reply>;
+
+/** Both at the same moment; every other time one after the other, so that each order of the two is surely seen. */
+const starts: readonly ((one: Ask, other: Ask) => Promise<[Reply, Reply]>)[] = [
+  (one, other) => Promise.all([one(), other()]),
+  async (one, other) => [await one(), await other()],
+];
+
 /** Every outcome that was seen: the answers of both, and the pet afterwards. Who is sent first alternates. */
 async function rounds(prepare: () => Promise<Round>): Promise<Set<string>> {
   const outcomes = new Set<string>();
   const oneRound = async (number: number) => {
     const { pet, first, second } = await prepare();
-    let replies: [Reply, Reply];
-    if (number % 2 === 0) replies = await Promise.all([first(), second()]);
-    else {
-      const sent = second();
-      replies = await Promise.all([first(), sent]);
-    }
+    const start = starts[number % starts.length] as (typeof starts)[number];
+    const replies = number % 4 < 2 ? await start(first, second) : (await start(second, first)).toReversed();
     const after = pet === undefined ? "" : ` ${await state(pet)}`;
     outcomes.add(replies.map(({ status, body }) => body?.code ?? status).join(" ") + after);
   };
