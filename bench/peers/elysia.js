@@ -49,8 +49,9 @@ const app = new Elysia({ normalize: false })
   })
   .get(
     "/pets",
-    ({ query, request, set }) => {
+    ({ query, request, path, set, client, begun }) => {
       const { pets, next } = shop.pets(query);
+      if (duties) duties.end(begun, client, "GET", path, "pets.list", 200);
       set.headers.link = pageLinks("/pets", request.url.split("?")[1] ?? "", next);
       return pets;
     },

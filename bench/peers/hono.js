@@ -64,7 +64,7 @@ app.use(async (c, next) => {
   }
   c.set("client", client);
   await next();
-  if (begun) duties.end(begun, client, c.req.method, c.req.path, "store.pet", c.res.status);
+  if (begun) duties.end(begun, client, c.req.method, c.req.path, c.req.routePath, c.res.status);
 });
 app.openapi(getPet, (c) => {
   const { petId } = c.req.valid("param");

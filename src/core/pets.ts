@@ -11,18 +11,18 @@ import {
 import { Conflict, fail } from "./failure.ts";
 import { foldName } from "./names.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
-import type { Awaitable, PetRecord } from "./ports.ts";
+import type { Awaitable, ListedPet, PetRecord } from "./ports.ts";
 import { shownPet } from "./shown.ts";
 import { newStock, type Stock, setStatus } from "./status.ts";
 import { tellStock } from "./stock.ts";
 import { petTag, storePetTag } from "./tags.ts";
 
 export const pets: Operations<PetstoreApi["pets"]> = {
-  async list(cx, { id, status, categoryId, name, sort, limit, cursor }) {
+  list(cx, { id, status, categoryId, name, sort, limit, cursor }) {
     const order = sort ?? (name === undefined ? "id" : "name");
     const byName = order.endsWith("name");
     if (name !== undefined && !byName) refuseSort(order);
-    const records = await cx.store.pets({
+    const records = cx.store.pets({
       sort: byName ? "name" : "id",
       descending: order.startsWith("-"),
       ids: id,
@@ -32,9 +32,9 @@ export const pets: Operations<PetstoreApi["pets"]> = {
       after: readCursor(cursor, order, byName ? "string" : "number"),
       limit: limit + 1,
     });
-    return pageOf(records, limit, shownPet, (last) =>
-      cursorAfter(order, { key: byName ? foldName(last.name) : last.id, id: last.id }),
-    );
+    const cursorOf = (last: ListedPet) =>
+      cursorAfter(order, { key: byName ? foldName(last.name) : last.id, id: last.id });
+    return after(records, (found) => pageOf(found, limit, shownPet, cursorOf));
   },
 
   async create(cx, { body }) {

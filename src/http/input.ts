@@ -58,8 +58,8 @@ function queryReader(shapes: Shapes): QueryReader {
   return (search, into, problems) => {
     Object.assign(into, defaults);
     if (search === "") return;
-    const given = new URLSearchParams(search);
-    for (const name of new Set(given.keys())) {
+    const given = givenIn(search);
+    for (const name of given.keys()) {
       if (known.has(name)) continue;
       const message =
         known.size === 0
@@ -68,8 +68,8 @@ function queryReader(shapes: Shapes): QueryReader {
       problems.push({ field: name.slice(0, 100), message });
     }
     for (const { name, shape, kind } of parameters) {
-      const values = given.getAll(name);
-      if (values.length === 0) continue;
+      const values = given.get(name);
+      if (!values) continue;
       if (values.length > 1 && !kind.isArray) {
         problems.push({ field: name, message: `must be given once, is given ${values.length} times` });
         continue;
@@ -80,6 +80,16 @@ function queryReader(shapes: Shapes): QueryReader {
       else problems.push(...result.error.issues.flatMap((issue) => details(issue, shape, name)));
     }
   };
+}
+
+function givenIn(search: string): Map<string, string[]> {
+  const given = new Map<string, string[]>();
+  for (const [name, value] of new URLSearchParams(search)) {
+    const values = given.get(name);
+    if (values) values.push(value);
+    else given.set(name, [value]);
+  }
+  return given;
 }
 
 interface Kind {

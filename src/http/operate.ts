@@ -37,7 +37,7 @@ export function read(store: Store, rules: Rules, call: Call): Awaitable<Answer> 
     const { tag } = result;
     if (tag !== undefined && noneMatchHits(request.headers.get("if-none-match"), tag))
       return { status: 304, body: null, headers: { etag: `"${tag}"` } };
-    return success(call, result);
+    return success(call, result, input.cursor === undefined);
   });
 }
 
@@ -73,13 +73,14 @@ export async function write(store: Store, call: Call): Promise<Answer> {
 
 const nothing = new Uint8Array();
 
-function success({ pathname, search, endpoint }: Call, result: Performed): Answer {
+function success({ pathname, search, endpoint }: Call, result: Performed, isFirstPage = true): Answer {
   const { route, successStatus, location } = endpoint;
   const headers: Record<string, string> = {};
   if (result.tag !== undefined) headers.etag = `"${result.tag}"`;
   if (result.isReplay) headers["idempotency-replayed"] = "true";
   if (location) headers.location = location(result.body as Record<string, unknown>);
-  if (route.kind === "list") headers.link = pageLinks(pathname, search, result);
+  if (route.kind === "list")
+    headers.link = pageLinks(pathname, isFirstPage ? asWritten(search) : withoutCursor(search), result);
   return {
     status: successStatus,
     headers,
@@ -88,13 +89,21 @@ function success({ pathname, search, endpoint }: Call, result: Performed): Answe
 }
 
 /** Relative addresses, so that they hold behind any proxy. */
-function pageLinks(pathname: string, search: string, { next }: Result): string {
+function pageLinks(pathname: string, query: string, { next }: Result): string {
+  const first = `<${pathname}${query}>; rel="first"`;
+  if (next === undefined) return first;
+  return `<${pathname}${query === "" ? "?" : `${query}&`}cursor=${next}>; rel="next", ${first}`;
+}
+
+/** A query as its caller wrote it, if that can stand in a header. */
+function asWritten(search: string): string {
+  return search === "" || /^\?[\w&=.,~+%-]+$/.test(search) ? search : withoutCursor(search);
+}
+
+function withoutCursor(search: string): string {
   const query = new URLSearchParams(search);
   query.delete("cursor");
-  const first = query.size > 0 ? `${pathname}?${query}` : pathname;
-  if (next === undefined) return `<${first}>; rel="first"`;
-  query.set("cursor", next);
-  return `<${pathname}?${query}>; rel="next", <${first}>; rel="first"`;
+  return query.size > 0 ? `?${query}` : "";
 }
 
 /** What makes two requests the same; an answer about keys is for the key that asked alone. */

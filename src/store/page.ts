@@ -1,22 +1,23 @@
 import type { After } from "../core/ports.ts";
 import { type Fragment, type Statement, statement, type Value } from "./statement.ts";
 
-/** Collects the conditions of a query with their values. */
+/** Collects the conditions of a query with their values, each `?` standing for the next of them. */
 export class Conditions {
   readonly texts: string[] = [];
 
   constructor(readonly values: Value[]) {}
 
-  /** Adds a condition, each `?` in it standing for the next of the values. */
   add(text: string, ...values: Value[]): this {
-    let next = 0;
-    this.texts.push(text.replaceAll("?", () => `:${this.values.push(values[next++] as Value) - 1}`));
+    this.texts.push(text);
+    this.values.push(...values);
     return this;
   }
 }
 
 export interface Page {
   readonly columns: Fragment;
+  /** Columns that a merged page sorts by, and no other needs. */
+  readonly sorted?: Fragment | undefined;
   readonly table: string;
   /** The column that sorts, before `id` breaks ties. */
   readonly key: string;
@@ -30,26 +31,27 @@ export interface Page {
   readonly branches: readonly ((where: Conditions) => void)[];
 }
 
-/** A keyset page: its cost does not depend on how far down the list it is. */
+/** A keyset page: its cost does not depend on how far down the list it is. The text is the same for all pages of one shape. */
 export function page(query: Page): { text: string; values: Value[] } {
+  const { branches, key, limit } = query;
   const values: Value[] = [];
   const direction = query.descending ? "desc" : "asc";
-  const order = query.key === "id" ? `id ${direction}` : `${query.key} ${direction}, id ${direction}`;
+  const order = key === "id" ? `id ${direction}` : `${key} ${direction}, id ${direction}`;
+  const isMerged = branches.length > 1;
+  const columns = (isMerged && query.sorted) || query.columns;
   const branch = (narrow: (where: Conditions) => void) => {
     const where = new Conditions(values);
     narrow(where);
     startAfter(where, query);
+    values.push(limit);
     const filter = where.texts.length > 0 ? ` where ${where.texts.join(" and ")}` : "";
-    const limit = `:${values.push(query.limit) - 1}`;
-    return `select ${query.columns.text} from ${query.table}${filter} order by ${order} limit ${limit}`;
+    return `select ${columns.text} from ${query.table}${filter} order by ${order} limit ?`;
   };
-  const texts = query.branches.map(branch);
-  if (texts.length === 1) return { text: texts[0] as string, values };
+  const texts = branches.map(branch);
+  if (!isMerged) return { text: texts[0] as string, values };
+  values.push(limit);
   const merged = texts.map((text) => `select * from (${text}) as branch`).join(" union all ");
-  return {
-    text: `select * from (${merged}) as merged order by ${order} limit :${values.push(query.limit) - 1}`,
-    values,
-  };
+  return { text: `select * from (${merged}) as merged order by ${order} limit ?`, values };
 }
 
 /** Texts of lists that are kept as statements; with more, all are made anew. */
@@ -58,13 +60,18 @@ const listings = new Map<string, Statement>();
 
 /** The statement of a list's text. */
 export function listing<Row>(text: string): Statement<Row> {
-  let known = listings.get(text);
-  if (!known) {
-    if (listings.size >= LISTINGS) listings.clear();
-    known = statement<unknown>(text, "list");
-    listings.set(text, known);
-  }
-  return known as Statement<Row>;
+  return (listings.get(text) ?? newListing(text)) as Statement<Row>;
+}
+
+function newListing(text: string): Statement {
+  let values = 0;
+  const made = statement<unknown>(
+    text.replaceAll("?", () => `:${values++}`),
+    "list",
+  );
+  if (listings.size >= LISTINGS) listings.clear();
+  listings.set(text, made);
+  return made;
 }
 
 function startAfter(where: Conditions, { key, descending, after }: Page): void {

@@ -168,8 +168,8 @@ function petPage(query: PetQuery) {
   };
   const isWholeTable = query.sort === "id" && !statuses && categoryId === undefined;
   const branches = ids ? [named] : isWholeTable ? [narrow] : (statuses ?? everyStatus).map(each);
-  const shown = query.sort === "name" ? namedColumns : listColumns;
-  return page({ ...query, columns: shown, table: "pets", key, branches });
+  const sorted = query.sort === "name" ? namedColumns : undefined;
+  return page({ ...query, columns: listColumns, sorted, table: "pets", key, branches });
 }
 
 /** A filter of few different lengths, so that it has few different texts. */

@@ -69,6 +69,23 @@ describe("a page", () => {
     expect(next.headers.get("link")).toEndWith(`<${first}>; rel="first"`);
   });
 
+  test.each([
+    ["an empty query", "/pets?", 26],
+    ["a name that is written in code", "/pets?%6cimit=5", 26],
+    ["what may not stand in an address", '/pets?limit=5&name=">', 0],
+  ])("asked for with %s has links that lead on", async (_, path, found) => {
+    expect((await pagesOf(store.customer, path)).flat()).toHaveLength(found);
+    const { headers } = await store.customer.get(path);
+    expect(headers.get("link")).toMatch(/^(<[^<>" ]*>; rel="next", )?<[^<>" ]*>; rel="first"$/);
+  });
+
+  test("asked for with a cursor whose name is written in code links to the one after it", async () => {
+    const { headers } = await store.customer.get("/pets?limit=5");
+    const second = await store.customer.get(nextOf(headers)?.replace("cursor", "%63ursor") as string);
+    const third = await store.customer.get(nextOf(second.headers) as string);
+    expect(third.body).toEqual(pets.slice(10, 15));
+  });
+
   test("that is exactly full is the last", async () => {
     const { headers } = await store.customer.get("/pets?limit=26");
     expect(nextOf(headers)).toBeUndefined();
