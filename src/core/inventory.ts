@@ -13,7 +13,7 @@ import { stockTag } from "./tags.ts";
 export const inventory: Operations<PetstoreApi["inventory"]> = {
   async list(cx, { status, maxQuantity, limit, cursor }) {
     const sort = maxQuantity === undefined ? "id" : "quantity";
-    const records = await cx.store.pets({
+    const records = await cx.store.stock({
       sort,
       descending: false,
       statuses: status,

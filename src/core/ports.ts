@@ -15,6 +15,7 @@ import type {
   KnownKey,
   LimitedKey,
   ListedPet,
+  ListedStock,
   MovementQuery,
   MovementRecord,
   NewBanRecord,
@@ -47,6 +48,7 @@ export interface Reads {
   pet(id: Int64): Awaitable<PetRecord | null>;
   petWithCategory(id: Int64): Awaitable<PetWithCategory | null>;
   pets(query: PetQuery): Awaitable<ListedPet[]>;
+  stock(query: PetQuery): Awaitable<ListedStock[]>;
   category(id: Int64): Awaitable<CategoryRecord | null>;
   categories(query: CategoryQuery): Awaitable<CategoryRecord[]>;
   order(id: Int64): Awaitable<OrderRecord | null>;

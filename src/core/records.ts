@@ -17,8 +17,9 @@ export interface PetRecord extends Stock {
   readonly stockVersion: number;
 }
 
-/** What a list shows of a pet. */
-export type ListedPet = Pick<PetRecord, "id" | "name" | "categoryId" | "status" | "quantity">;
+/** A pet as a list shows it, and its stock. */
+export type ListedPet = Pick<PetRecord, "id" | "name" | "categoryId" | "status">;
+export type ListedStock = Pick<PetRecord, "id" | "quantity" | "status">;
 
 export interface CategoryRecord {
   readonly id: number;

@@ -1,5 +1,5 @@
 import type { InventoryItem, Pet } from "../contract/shapes.ts";
-import type { ListedPet } from "./ports.ts";
+import type { ListedPet, ListedStock } from "./ports.ts";
 
 // A pet's one row as its two representations.
 
@@ -7,6 +7,6 @@ export function shownPet({ id, name, categoryId, status }: ListedPet): Pet {
   return { id, name, categoryId, status };
 }
 
-export function shownItem({ id, quantity, status }: ListedPet): InventoryItem {
+export function shownItem({ id, quantity, status }: ListedStock): InventoryItem {
   return { petId: id, quantity, status };
 }

@@ -1,6 +1,6 @@
 import type { OrderQuery, OrderRecord, Reads, Writes } from "../core/ports.ts";
 import { addMovement } from "./movements.ts";
-import { type Conditions, listing, page } from "./page.ts";
+import { type Conditions, listing, namesOf, page } from "./page.ts";
 import { takeUnits } from "./pets.ts";
 import { type Db, fragment, sql } from "./statement.ts";
 
@@ -8,8 +8,7 @@ import { type Db, fragment, sql } from "./statement.ts";
 export type OrderRow = Omit<OrderRecord, "complete"> & { readonly complete: number };
 
 const columns = fragment`id, client_id as "clientId", pet_id as "petId", quantity, ship_date as "shipDate", complete, version`;
-// A merged page sorts by names of columns, so the sort key is among them.
-const listColumns = fragment`${columns}, ship_date`;
+const names = namesOf(columns);
 
 const orderById = sql<OrderRow>`select ${columns} from orders where id = :id`.as(orderOf);
 
@@ -77,7 +76,8 @@ function orderPage(query: OrderQuery) {
   const branches = isWholeTable ? [narrow] : (complete === undefined ? [0, 1] : [complete ? 1 : 0]).map(each);
   return page({
     ...query,
-    columns: listColumns,
+    columns,
+    names,
     table: "orders",
     key: byShipDate ? "ship_date" : "id",
     branches,

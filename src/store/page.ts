@@ -16,8 +16,8 @@ export class Conditions {
 
 export interface Page {
   readonly columns: Fragment;
-  /** Columns that a merged page sorts by, and no other needs. */
-  readonly sorted?: Fragment | undefined;
+  /** Of a page that may be merged: what its columns are called. */
+  readonly names?: string;
   readonly table: string;
   /** The column that sorts, before `id` breaks ties. */
   readonly key: string;
@@ -38,20 +38,27 @@ export function page(query: Page): { text: string; values: Value[] } {
   const direction = query.descending ? "desc" : "asc";
   const order = key === "id" ? `id ${direction}` : `${key} ${direction}, id ${direction}`;
   const isMerged = branches.length > 1;
-  const columns = (isMerged && query.sorted) || query.columns;
+  // What is merged is sorted by its names, so the sort key goes along.
+  const columns = isMerged ? `${query.columns.text}, ${key} as sort_key` : query.columns.text;
   const branch = (narrow: (where: Conditions) => void) => {
     const where = new Conditions(values);
     narrow(where);
     startAfter(where, query);
     values.push(limit);
     const filter = where.texts.length > 0 ? ` where ${where.texts.join(" and ")}` : "";
-    return `select ${columns.text} from ${query.table}${filter} order by ${order} limit ?`;
+    return `select ${columns} from ${query.table}${filter} order by ${order} limit ?`;
   };
   const texts = branches.map(branch);
   if (!isMerged) return { text: texts[0] as string, values };
   values.push(limit);
   const merged = texts.map((text) => `select * from (${text}) as branch`).join(" union all ");
-  return { text: `select * from (${merged}) as merged order by ${order} limit ?`, values };
+  const mergedOrder = `sort_key ${direction}, id ${direction}`;
+  return { text: `select ${query.names} from (${merged}) as merged order by ${mergedOrder} limit ?`, values };
+}
+
+/** What columns are called in the rows that they give. */
+export function namesOf(columns: Fragment): string {
+  return columns.text.replace(/\w+ as ("\w+")/g, "$1");
 }
 
 /** Texts of lists that are kept as statements; with more, all are made anew. */

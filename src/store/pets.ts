@@ -2,6 +2,7 @@ import type { Int64, MovementReason, PetStatus } from "../contract/shapes.ts";
 import { afterPrefix, foldName } from "../core/names.ts";
 import type {
   ListedPet,
+  ListedStock,
   PetQuery,
   PetRecord,
   PetWithCategory,
@@ -10,14 +11,14 @@ import type {
   Writes,
 } from "../core/ports.ts";
 import { addMovement } from "./movements.ts";
-import { type Conditions, listing, page } from "./page.ts";
-import { type Db, fragment, sql } from "./statement.ts";
+import { type Conditions, listing, namesOf, page } from "./page.ts";
+import { type Db, type Fragment, fragment, sql } from "./statement.ts";
 
 const columns = fragment`id, name, category_id as "categoryId", status, quantity, open_orders as "openOrders",
   version, stock_version as "stockVersion"`;
-const listColumns = fragment`id, name, category_id as "categoryId", status, quantity`;
-// A merged page sorts by names of columns, so the sort key is among them.
-const namedColumns = fragment`${listColumns}, name_key`;
+const listColumns = fragment`id, name, category_id as "categoryId", status`;
+const stockColumns = fragment`id, quantity, status`;
+const [listNames, stockNames] = [listColumns, stockColumns].map(namesOf) as [string, string];
 
 const petById = sql<PetRecord>`select ${columns} from pets where id = :id`;
 
@@ -71,15 +72,19 @@ const anyCategory = sql<{ id: number }>`select id from categories limit 1`;
 const everyStatus: readonly PetStatus[] = ["available", "pending", "sold"];
 const sortColumns = { id: "id", name: "name_key", quantity: "quantity" } as const;
 
-type PetReads = Pick<Reads, "pet" | "petWithCategory" | "pets" | "isEmpty">;
+type PetReads = Pick<Reads, "pet" | "petWithCategory" | "pets" | "stock" | "isEmpty">;
 
 export function petReads(db: Db): PetReads {
   return {
     pet: (id) => db.get(petById, { id }),
     petWithCategory: (id) => db.get(petWithCategoryById, { id }),
     pets: (query) => {
-      const { text, values } = petPage(query);
+      const { text, values } = petPage(query, listColumns, listNames);
       return db.all(listing<ListedPet>(text), values);
+    },
+    stock: (query) => {
+      const { text, values } = petPage(query, stockColumns, stockNames);
+      return db.all(listing<ListedStock>(text), values);
     },
     isEmpty: async () => (await db.get(anyPet, {})) === null && (await db.get(anyCategory, {})) === null,
   };
@@ -150,7 +155,7 @@ async function moved(
     await addMovement(db, { petId: pet.id, change, balance: pet.quantity, reason, orderId, at: now });
 }
 
-function petPage(query: PetQuery) {
+function petPage(query: PetQuery, columns: Fragment, names: string) {
   const { categoryId, namePrefix, maxQuantity } = query;
   const ids = query.ids && padded(query.ids);
   const statuses = query.statuses && [...new Set(query.statuses)];
@@ -168,8 +173,7 @@ function petPage(query: PetQuery) {
   };
   const isWholeTable = query.sort === "id" && !statuses && categoryId === undefined;
   const branches = ids ? [named] : isWholeTable ? [narrow] : (statuses ?? everyStatus).map(each);
-  const sorted = query.sort === "name" ? namedColumns : undefined;
-  return page({ ...query, columns: listColumns, sorted, table: "pets", key, branches });
+  return page({ ...query, columns, names, table: "pets", key, branches });
 }
 
 /** A filter of few different lengths, so that it has few different texts. */
