@@ -40,6 +40,8 @@ interface Node extends Link {
   readonly address: string;
   /** How it is called when it goes away or comes back: the one server has no name. */
   readonly name: string | null;
+  /** Runs a script here, or where it is said to belong. */
+  readonly ask: Send;
   namedAt: number;
   hasOwned: boolean;
 }
@@ -98,7 +100,8 @@ export function openNodes(options: NodesOptions): Nodes {
         if (owners.includes(node)) comeBack(name);
       },
     });
-    const node: Node = { ...link, address, name, namedAt: performance.now(), hasOwned: false };
+    const ask = isNode ? following(link.send) : link.send;
+    const node: Node = { ...link, address, name, ask, namedAt: performance.now(), hasOwned: false };
     nodes.set(address, node);
     return node;
   };
@@ -130,7 +133,7 @@ export function openNodes(options: NodesOptions): Nodes {
   let askedAt = Number.NEGATIVE_INFINITY;
   const look = async () => {
     for (const node of nodes.values())
-      if (node.isUp()) tellRest(following(node.send), (slot) => owners[slot] === node);
+      if (node.isUp()) tellRest(node.ask, (slot) => owners[slot] === node);
     if (isAsking || (kind === "single" && !isStale)) return;
     const isTrouble = isStale || away.size > 0;
     if (performance.now() - askedAt < (isTrouble ? ASK_IN_TROUBLE_MS : ASK_MS)) return;
@@ -177,9 +180,9 @@ export function openNodes(options: NodesOptions): Nodes {
     await Promise.all(present.map((node) => node.settled));
     const up = present.filter((node) => node.isUp());
     const gainedBy = (node: Node) => (slot: number) => latest[slot] === node && owners[slot] !== node;
-    await Promise.all(up.map((node) => catchUp(following(node.send), gainedBy(node))));
+    await Promise.all(up.map((node) => catchUp(node.ask, gainedBy(node))));
     if (isClosed) return;
-    for (const node of up) tellRest(following(node.send), gainedBy(node));
+    for (const node of up) tellRest(node.ask, gainedBy(node));
     owners = latest;
     for (const node of present) node.hasOwned = true;
     for (const node of up) comeBack(node.name);
@@ -201,8 +204,8 @@ export function openNodes(options: NodesOptions): Nodes {
 
   return {
     to(name) {
-      const node = owners[slotOf(name)];
-      return node?.isUp() ? following(node.send) : null;
+      const node = owners[kind === "single" ? 0 : slotOf(name)];
+      return node?.isUp() ? node.ask : null;
     },
     isAway: () => kind === "unknown" || away.size > 0,
     settled: settled.promise,
