@@ -132,8 +132,7 @@ export function openNodes(options: NodesOptions): Nodes {
   let isAsking = false;
   let askedAt = Number.NEGATIVE_INFINITY;
   const look = async () => {
-    for (const node of nodes.values())
-      if (node.isUp()) tellRest(node.ask, (slot) => owners[slot] === node);
+    for (const node of nodes.values()) if (node.isUp()) tellRest(node.ask, (slot) => owners[slot] === node);
     if (isAsking || (kind === "single" && !isStale)) return;
     const isTrouble = isStale || away.size > 0;
     if (performance.now() - askedAt < (isTrouble ? ASK_IN_TROUBLE_MS : ASK_MS)) return;
@@ -185,7 +184,7 @@ export function openNodes(options: NodesOptions): Nodes {
     for (const node of up) tellRest(node.ask, gainedBy(node));
     owners = latest;
     for (const node of present) node.hasOwned = true;
-    for (const node of up) comeBack(node.name);
+    for (const node of up) if (node.isUp()) comeBack(node.name);
     for (const node of nodes.values()) if (!owners.includes(node) && isOver(node)) leave(node);
     const unowned = latest.indexOf(undefined);
     if (unowned >= 0) goAway(null, `no node has slot ${unowned}`);
