@@ -1,7 +1,6 @@
 // What an instance knows of the nodes of a cluster: which are there, and which of them owns what.
 import { afterAll, expect, test } from "bun:test";
 import { type Nodes, type NodesOptions, openNodes } from "../../src/limits/valkey/nodes.ts";
-import { slotOf } from "../../src/limits/valkey/slots.ts";
 import { eventually } from "../cli/command.ts";
 import { aCluster } from "../servers/cluster.ts";
 import type { ValkeyServer } from "../servers/valkey.ts";
