@@ -88,8 +88,9 @@ export function openNodes(options: NodesOptions): Nodes {
       isNode,
       timeoutMs,
       firstAnswerMs,
-      probeKey: () => {
+      probeKey: (isRefused) => {
         if (!heard.includes(node)) return null;
+        if (isRefused) probe += 1;
         while (heard[slotOf(options.probeKey(probe))] !== node) probe += 1;
         return options.probeKey(probe);
       },
@@ -97,7 +98,8 @@ export function openNodes(options: NodesOptions): Nodes {
       onDown: (cause) => goAway(name, cause),
       onUp: (send) => {
         tellRest(following(send), owns);
-        if (owners.includes(node)) comeBack(name);
+        // One that is about to get slots is back when it has them.
+        if (owners.includes(node) || !heard.includes(node)) comeBack(name);
       },
     });
     const ask = isNode ? following(link.send) : link.send;
@@ -161,6 +163,8 @@ export function openNodes(options: NodesOptions): Nodes {
     const owned = await ownersAt(url, kind === "unknown" ? FIRST_ANSWER_MS : ANSWER_WITHIN_MS);
     if (owned === null && urls.length > 1)
       throw new Error(`${address} is no node of a cluster, and there are several addresses`);
+    // As one does that was taken out of its cluster.
+    if (owned?.length === 0) throw new Error(`${address} knows of no node that has slots`);
     return owned ?? { single: address };
   };
 

@@ -21,7 +21,7 @@ const KEPT_FOR_READS = 2;
 const SILENT_MS = 1500;
 const OUTDATED = "what was prepared on it holds no more";
 
-/** When the server was last heard of; what ends one connection says nothing of it while others are answered. */
+/** When the server was last heard of, by a clock that nobody sets; what ends one connection says nothing of it while others are answered. */
 export interface Pulse {
   heardAt: number;
 }
@@ -58,7 +58,7 @@ export function openPool(
   settings: WireSettings,
   size: number,
   bounds: PoolBounds = POOL_BOUNDS,
-  pulse: Pulse = { heardAt: 0 },
+  pulse: Pulse = { heardAt: Number.NEGATIVE_INFINITY },
 ): Pool {
   const idle: Wire[] = [];
   const open = new Set<Wire>();
@@ -73,10 +73,10 @@ export function openPool(
   let isClosed = false;
 
   const onHeard = () => {
-    pulse.heardAt = Date.now();
+    pulse.heardAt = performance.now();
   };
   const isReachable = () => unreachable === undefined && !isClosed;
-  const isHeard = () => Date.now() - pulse.heardAt < SILENT_MS;
+  const isHeard = () => performance.now() - pulse.heardAt < SILENT_MS;
   const mayWrite = () => writing.size < mostWriting;
   const handed = (wire: Wire, use: Use): Wire => {
     if (use === "write") writing.add(wire);
