@@ -17,15 +17,22 @@ export function databaseAddress(text: string): string | Error {
   return text.trim() === "" ? new Error("must not be empty") : resolve(text.replace(/^file:\/\//, ""));
 }
 
+const VALKEY_PORT = 6379;
+
 /** One server, or some nodes of a cluster; what is before and after the hosts is the same for all. */
 export function valkeyAddresses(text: string): readonly string[] | null | Error {
   if (text.trim() === "") return null;
   const parts = /^(?:redis|valkey)(s?:\/\/(?:[^/?#]*@)?)([^/?#]+)((?:\/(?!\/)|[?#]|$).*)$/s.exec(text.trim());
   const [, before, hosts = "", after] = parts ?? [];
-  const all = hosts.split(",").map((host) => (host.trim() ? `redis${before}${host.trim()}${after}` : ""));
+  const all = hosts.split(",").map((host) => host.trim() && `redis${before}${withPort(host.trim())}${after}`);
   return all.every((address) => URL.canParse(address))
     ? all
     : new Error(
         "must be an address such as redis://127.0.0.1:6379 or rediss://user:password@host:6379/0, of a cluster also redis://user:password@one:6379,two:6379",
       );
+}
+
+/** An IPv6 address is in brackets. */
+function withPort(host: string): string {
+  return /:[^\]]*$/.test(host) ? host : `${host}:${VALKEY_PORT}`;
 }

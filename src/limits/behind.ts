@@ -58,7 +58,7 @@ export function writeBehind(options: BehindOptions): WriteBehind {
   let underWay: Promise<void> | undefined;
   let folding: Promise<void> | undefined;
 
-  /** Takes what has gathered, as parts. */
+  /** Takes some of what has gathered, as parts. */
   const take = (): boolean => {
     const { windows, conduct } = limits.takeChanged(CONDUCTS_AT_ONCE);
     const lastUsed = Float64Array.from([...used].flat());
@@ -72,16 +72,25 @@ export function writeBehind(options: BehindOptions): WriteBehind {
       unwritten.push({ run, part: ++lastPart, tally: slice, conduct: [], events: [] });
     return true;
   };
+  const takeAll = () => {
+    let isSome = true;
+    while (isSome) isSome = take();
+  };
+  const writeTaken = async () => {
+    for (let next = unwritten[0]; next; next = unwritten[0]) {
+      await keep(next);
+      unwritten.shift();
+      limits.areKept(next);
+      bytes += bytesIn(next.tally);
+    }
+  };
   const writeAll = async () => {
     try {
+      // While the last time's cannot be written nothing more is taken: counts of one client add up to one row.
+      await writeTaken();
+      takeAll();
       // What gathers while it is written waits for the next time.
-      while (take());
-      for (let next = unwritten[0]; next; next = unwritten[0]) {
-        await keep(next);
-        unwritten.shift();
-        limits.areKept(next);
-        bytes += bytesIn(next.tally);
-      }
+      await writeTaken();
       if (limits.isCrowded()) await trim();
     } catch (error) {
       events = events.slice(-WAITING_EVENTS);

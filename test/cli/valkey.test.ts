@@ -18,10 +18,11 @@ test("an address that is none refuses to start, and is not shown: it may hold a 
 
 test("several nodes of a cluster are one address, with the same user and password for all", () => {
   const read = (url: string) => readConfig({ VALKEY_URL: url }).valkeyUrls;
-  expect(read("valkeys://shop:a,b@one:6379,two,[2001:db8::7]:7000/0")).toEqual([
-    "rediss://shop:a,b@one:6379/0",
-    "rediss://shop:a,b@two/0",
+  expect(read("valkeys://shop:a,b@one:7000,two,[2001:db8::7]:7000,[2001:db8::8]/0")).toEqual([
+    "rediss://shop:a,b@one:7000/0",
+    "rediss://shop:a,b@two:6379/0",
     "rediss://shop:a,b@[2001:db8::7]:7000/0",
+    "rediss://shop:a,b@[2001:db8::8]:6379/0",
   ]);
   expect(read(" ")).toBeNull();
   for (const wrong of ["redis://one,redis://two", "redis://one,", "redis://", "redis://one:port", "one:6379"])

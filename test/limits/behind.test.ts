@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Behind } from "../../src/core/behind.ts";
+import type { NewEvent } from "../../src/core/ports.ts";
 import { WINDOW_COLUMNS } from "../../src/core/tally.ts";
 import { writeBehind } from "../../src/limits/behind.ts";
 import { memoryLimits } from "../../src/limits/memory.ts";
@@ -7,6 +8,8 @@ import { usageCounter } from "../../src/limits/usage.ts";
 
 const NOW = Date.parse("2026-11-15T12:00:00Z");
 const quota = { perMinute: 1_000_000, perDay: 1_000_000 };
+/** As many as two ticks of events may wait. */
+const [TICKS, EVENTS_A_TICK] = [5, 5000];
 const bans = { strikes: 20, strikeWindowSeconds: 300, graceSeconds: 2, minutes: [5] };
 
 /** What was counted, written behind by a `keep` of the test's own. */
@@ -29,6 +32,13 @@ function counting(keep: (part: Behind) => Promise<void>) {
       void limits.admit({ clientId, keyId: clientId, bannedUntil: null, ...quota }, NOW, false),
   };
 }
+
+const eventOf = (clientId: number): NewEvent => ({
+  type: "quota.warning",
+  subject: `clients/${clientId}`,
+  clientId,
+  data: {},
+});
 
 const clientsIn = ({ tally }: Behind) =>
   Array.from(
@@ -71,4 +81,26 @@ test("a part that could not be written is the next to be tried, under the same n
     [1, [1]],
     [2, [2]],
   ]);
+});
+
+test("an outage leaves one part more, however long it is, and the newest of its events", async () => {
+  const written: Behind[] = [];
+  let isAway = true;
+  const { behind, request } = counting(async (part) => {
+    if (isAway) throw new Error("The database is away.");
+    written.push(part);
+  });
+  for (let tick = 0; tick < TICKS; tick++) {
+    request(1);
+    await behind.flush();
+    for (let n = 0; n < EVENTS_A_TICK; n++) behind.tell(eventOf(tick));
+  }
+  request(1);
+  await behind.flush();
+  isAway = false;
+  await behind.stop();
+  expect(written.filter((part) => clientsIn(part).length > 0)).toHaveLength(2);
+  expect(written.flatMap((part) => part.events).map(({ clientId }) => clientId)).toEqual(
+    [3, 4].flatMap((tick) => new Array(EVENTS_A_TICK).fill(tick)),
+  );
 });

@@ -15,10 +15,15 @@ const USES = 10;
 const ANSWERS = 20_000;
 /** How late PostgreSQL's own counts may be. */
 const COUNTED_MS = 5000;
+/** Many who ask at once, and how often tables change meanwhile. */
+const [CONNECTIONS, LANES] = [10, 24];
+const [CHANGES, CHANGE_EVERY_MS] = [6, 200];
+const rules = rulesOf(readConfig({}));
 
 let server: ReachedPostgres;
 let database: string;
 let engine: Engine;
+let open: (connections: number) => void;
 let clientId: number;
 let petId: number;
 beforeEach(async () => {
@@ -29,12 +34,14 @@ beforeEach(async () => {
   await store.transact(async (s) => {
     clientId = (await s.addClient({ name: "Shop", plan: "pro", perMinute: 1, perDay: 1 }, NOW)).id;
     const { id: categoryId } = await s.addCategory({ name: "Dogs", description: null }, NOW);
-    const pet = { name: "Rex", categoryId, status: "available", quantity: 1000, openOrders: 0 } as const;
+    const pet = { name: "Rex", categoryId, status: "available", quantity: 1_000_000, openOrders: 0 } as const;
     petId = (await s.addPet(pet, NOW))?.id as number;
   });
   await store.close();
-  const rules = rulesOf(readConfig({}));
-  engine = openPostgresEngine({ url, rules, connections: 1, perform, onFault: () => {} });
+  open = (connections) => {
+    engine = openPostgresEngine({ url, rules, connections, perform, onFault: () => {} });
+  };
+  open(1);
 });
 afterEach(() => engine.close());
 
@@ -80,6 +87,30 @@ test("a table that was changed under a prepared statement costs nobody an answer
   for (let n = 0; n < USES; n++)
     expect(await engine.reads.category(1)).toMatchObject({ name: "Dogs", version: 1 });
 });
+
+test("a table that is changed again and again under many connections costs nobody an answer either", async () => {
+  await engine.close();
+  open(CONNECTIONS);
+  let isOver = false;
+  const lanes = Array.from({ length: LANES }, async (_, lane) => {
+    const ask = lane % 2 ? () => engine.reads.category(1) : () => order(crypto.randomUUID());
+    let asked = 0;
+    for (; !isOver; asked++) await ask();
+    return asked;
+  });
+  const changing = (async () => {
+    for (let length = 101; length <= 100 + CHANGES; length++) {
+      await Bun.sleep(CHANGE_EVERY_MS);
+      await server.query(`alter table categories alter column description type varchar(${length})`, database);
+      await server.query(`alter table pets alter column name type varchar(${length})`, database);
+    }
+    await Bun.sleep(CHANGE_EVERY_MS);
+    isOver = true;
+  })();
+  const asked = await Promise.all(lanes);
+  await changing;
+  for (const times of asked) expect(times).toBeGreaterThan(CHANGES);
+}, 20_000);
 
 test("a statement that PostgreSQL could not prepare at first is prepared when it can be", async () => {
   await server.query("alter table categories rename to kinds", database);

@@ -20,6 +20,9 @@ import { openNodes } from "./nodes.ts";
 import { conductArgs, conductOf, type Judged, judgedOf } from "./replies.ts";
 import { ADDRESS_KEPT_SECONDS, CLIENT_KEPT_SECONDS } from "./scripts.ts";
 
+/** How often windows that are over are dropped from what is to be told after an outage. */
+const FORGET_EVERY_MS = 3_600_000;
+
 export interface ValkeyOptions extends MemoryOptions {
   /** One server, or some nodes of one cluster. */
   readonly urls: readonly string[];
@@ -82,6 +85,11 @@ export function valkeyLimits(options: ValkeyOptions): ValkeyLimits {
     },
     onBack: options.onBack,
   });
+  const forgetting = setInterval(
+    () => meanwhile.forget(Math.floor((clock === "server" ? Date.now() : clock()) / 1000)),
+    FORGET_EVERY_MS,
+  );
+  forgetting.unref();
 
   const admitInMemory = (key: LimitedKey, now: number, isFree: boolean, isMissed: boolean): Admission => {
     limitedFromMemory += 1;
@@ -244,7 +252,10 @@ export function valkeyLimits(options: ValkeyOptions): ValkeyLimits {
 
     settled: valkey.settled,
     state: () => ({ isAway: valkey.isAway(), outages, limitedFromMemory }),
-    close: valkey.close,
+    close() {
+      clearInterval(forgetting);
+      valkey.close();
+    },
   };
 }
 

@@ -44,8 +44,8 @@ export interface LinkOptions {
   readonly timeoutMs: number;
   /** How long the first answer may take. */
   readonly firstAnswerMs: number;
-  /** A key that may be written to find out whether Valkey takes writes; null if this node has none. */
-  readonly probeKey: () => string | null;
+  /** A key that may be written to find out whether Valkey takes writes, another if the last was refused for its slot; null if this node has none. */
+  readonly probeKey: (isRefused: boolean) => string | null;
   /** Valkey answers; what it has missed is told, while requests still do without it. */
   readonly catchUp: (send: Send) => Promise<void>;
   readonly onDown: (cause: string) => void;
@@ -161,6 +161,7 @@ export function openLink(options: LinkOptions): Link {
 
   let isCatchingUp = false;
   let probeSentAt: number | undefined;
+  let isProbeRefused = false;
   let unreadySince: number | undefined;
   const reconnect = () => {
     probeSentAt = undefined;
@@ -183,7 +184,8 @@ export function openLink(options: LinkOptions): Link {
     }
     probeSentAt = now;
     // A write, because a server that is full or read-only answers a ping all the same.
-    const key = options.probeKey();
+    const key = options.probeKey(isProbeRefused);
+    isProbeRefused = false;
     (key === null ? redis.ping() : redis.set(key, "1", "PX", PROBE_KEPT_MS)).then(
       () => {
         const isInTime = probeSentAt === now && performance.now() - now <= timeoutMs;
@@ -192,7 +194,9 @@ export function openLink(options: LinkOptions): Link {
       },
       (error: Error) => {
         probeSentAt = undefined;
-        goDown(error.message);
+        // The slot is on its way to another node, or there already: that says nothing of this one.
+        isProbeRefused = options.isNode && elsewhereOf(error, url) !== null;
+        if (!isProbeRefused) goDown(error.message);
       },
     );
   };

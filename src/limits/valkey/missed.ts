@@ -17,6 +17,8 @@ export interface Missed {
   /** It could not be added after all. */
   giveBack(windows: MissedWindows): void;
   giveBackConduct(conduct: MissedConduct): void;
+  /** Drops windows that are over: nothing of theirs would be added. */
+  forget(nowSeconds: number): void;
 }
 
 export interface MissedWindows extends Windows {
@@ -70,6 +72,10 @@ export function missed(): Missed {
     giveBackConduct(given) {
       if (!conducts.get(given.name)) conducts.set(given);
     },
+    forget(nowSeconds) {
+      const today = Math.floor(nowSeconds / DAY_SECONDS);
+      windows.drop(({ day, minuteOpenedAt }) => day < today && minuteOpenedAt + MINUTE_SECONDS <= nowSeconds);
+    },
   };
 }
 
@@ -87,6 +93,12 @@ function bySlot<T extends { readonly name: string }>() {
       let size = 0;
       for (const [slot, names] of slots) if (owns(slot)) size += names.size;
       return size;
+    },
+    drop(isOver: (each: T) => boolean): void {
+      for (const [slot, names] of slots) {
+        for (const [name, each] of names) if (isOver(each)) names.delete(name);
+        if (names.size === 0) slots.delete(slot);
+      }
     },
     take(most: number, owns: Owns): T[] {
       const some: T[] = [];

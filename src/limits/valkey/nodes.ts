@@ -40,6 +40,8 @@ interface Node extends Link {
   readonly address: string;
   /** How it is called when it goes away or comes back: the one server has no name. */
   readonly name: string | null;
+  /** Runs a script here, or where it is said to belong. */
+  readonly ask: Send;
   namedAt: number;
   hasOwned: boolean;
 }
@@ -86,8 +88,9 @@ export function openNodes(options: NodesOptions): Nodes {
       isNode,
       timeoutMs,
       firstAnswerMs,
-      probeKey: () => {
+      probeKey: (isRefused) => {
         if (!heard.includes(node)) return null;
+        if (isRefused) probe += 1;
         while (heard[slotOf(options.probeKey(probe))] !== node) probe += 1;
         return options.probeKey(probe);
       },
@@ -95,10 +98,12 @@ export function openNodes(options: NodesOptions): Nodes {
       onDown: (cause) => goAway(name, cause),
       onUp: (send) => {
         tellRest(following(send), owns);
-        if (owners.includes(node)) comeBack(name);
+        // One that is about to get slots is back when it has them.
+        if (owners.includes(node) || !heard.includes(node)) comeBack(name);
       },
     });
-    const node: Node = { ...link, address, name, namedAt: performance.now(), hasOwned: false };
+    const ask = isNode ? following(link.send) : link.send;
+    const node: Node = { ...link, address, name, ask, namedAt: performance.now(), hasOwned: false };
     nodes.set(address, node);
     return node;
   };
@@ -129,8 +134,7 @@ export function openNodes(options: NodesOptions): Nodes {
   let isAsking = false;
   let askedAt = Number.NEGATIVE_INFINITY;
   const look = async () => {
-    for (const node of nodes.values())
-      if (node.isUp()) tellRest(following(node.send), (slot) => owners[slot] === node);
+    for (const node of nodes.values()) if (node.isUp()) tellRest(node.ask, (slot) => owners[slot] === node);
     if (isAsking || (kind === "single" && !isStale)) return;
     const isTrouble = isStale || away.size > 0;
     if (performance.now() - askedAt < (isTrouble ? ASK_IN_TROUBLE_MS : ASK_MS)) return;
@@ -159,6 +163,8 @@ export function openNodes(options: NodesOptions): Nodes {
     const owned = await ownersAt(url, kind === "unknown" ? FIRST_ANSWER_MS : ANSWER_WITHIN_MS);
     if (owned === null && urls.length > 1)
       throw new Error(`${address} is no node of a cluster, and there are several addresses`);
+    // As one does that was taken out of its cluster.
+    if (owned?.length === 0) throw new Error(`${address} knows of no node that has slots`);
     return owned ?? { single: address };
   };
 
@@ -177,12 +183,12 @@ export function openNodes(options: NodesOptions): Nodes {
     await Promise.all(present.map((node) => node.settled));
     const up = present.filter((node) => node.isUp());
     const gainedBy = (node: Node) => (slot: number) => latest[slot] === node && owners[slot] !== node;
-    await Promise.all(up.map((node) => catchUp(following(node.send), gainedBy(node))));
+    await Promise.all(up.map((node) => catchUp(node.ask, gainedBy(node))));
     if (isClosed) return;
-    for (const node of up) tellRest(following(node.send), gainedBy(node));
+    for (const node of up) tellRest(node.ask, gainedBy(node));
     owners = latest;
     for (const node of present) node.hasOwned = true;
-    for (const node of up) comeBack(node.name);
+    for (const node of up) if (node.isUp()) comeBack(node.name);
     for (const node of nodes.values()) if (!owners.includes(node) && isOver(node)) leave(node);
     const unowned = latest.indexOf(undefined);
     if (unowned >= 0) goAway(null, `no node has slot ${unowned}`);
@@ -201,8 +207,8 @@ export function openNodes(options: NodesOptions): Nodes {
 
   return {
     to(name) {
-      const node = owners[slotOf(name)];
-      return node?.isUp() ? following(node.send) : null;
+      const node = owners[kind === "single" ? 0 : slotOf(name)];
+      return node?.isUp() ? node.ask : null;
     },
     isAway: () => kind === "unknown" || away.size > 0,
     settled: settled.promise,

@@ -3,8 +3,11 @@ import type { Arguments, Db, Statement } from "../statement.ts";
 import { UNKNOWN_OUTCOME } from "../trouble.ts";
 import type { Lock } from "./locks.ts";
 import type { Pool } from "./pool.ts";
-import { classified, isDeadEnd, isLockTimeout, isLoss } from "./trouble.ts";
+import { classified, isDeadEnd, isLockTimeout, isLoss, isStale } from "./trouble.ts";
 import type { Answered, Sent, Wire } from "./wire.ts";
+
+/** Connections of no more use that a piece of work may meet before it is refused. */
+export const DEAD_ENDS = 2;
 
 /** Every question is one round trip on a connection of its own; answered, or refused, within `withinMs`. */
 export function askingDb(pool: Pool, withinMs: number): Db {
@@ -12,11 +15,7 @@ export function askingDb(pool: Pool, withinMs: number): Db {
     const sent = sentOf(statement, args);
     const deadline = Date.now() + withinMs;
     try {
-      return await askOnce(pool, deadline, sent).catch((error) => {
-        // The connection had ended without our knowing: a question can be asked again.
-        if (!isDeadEnd(error) || Date.now() >= deadline) throw error;
-        return askOnce(pool, deadline, sent, "fresh");
-      });
+      return await askAgain(pool, deadline, sent);
     } catch (error) {
       throw classified(error);
     }
@@ -28,18 +27,36 @@ export function askingDb(pool: Pool, withinMs: number): Db {
   };
 }
 
+/** A connection may have ended, or what was prepared on it be outdated, without our knowing: a question can be asked again. */
+async function askAgain(pool: Pool, deadline: number, sent: Sent): Promise<Answered> {
+  let which: "fresh" | undefined;
+  for (let deadEnds = 1; ; deadEnds++) {
+    try {
+      return await askOnce(pool, deadline, sent, which);
+    } catch (error) {
+      if (!isDeadEnd(error) || deadEnds > DEAD_ENDS || Date.now() >= deadline) throw error;
+      which = isLoss(error) ? "fresh" : undefined;
+    }
+  }
+}
+
 async function askOnce(pool: Pool, deadline: number, sent: Sent, which?: "fresh"): Promise<Answered> {
   const wire = await pool.lease(deadline, "read", which);
   const watch = watched(pool, wire, deadline);
   try {
     return await wire.send(sent);
   } catch (error) {
-    if (isDeadEnd(error)) wire.discard("it is of no more use");
+    if (isDeadEnd(error)) end(pool, wire, error);
     throw error;
   } finally {
     clearTimeout(watch);
     pool.giveBack(wire);
   }
+}
+
+function end(pool: Pool, wire: Wire, cause: unknown): void {
+  if (isStale(cause)) pool.renew(wire);
+  else wire.discard("it is of no more use");
 }
 
 function watched(pool: Pool, wire: Wire, deadline: number): Timer {
@@ -54,7 +71,7 @@ export interface TransactionOptions {
   readonly isolation?: "read committed" | "repeatable read, read only";
   /** Settings of the server for this transaction alone, which has so much time left when it begins. */
   readonly settings?: ((leftMs: number) => string) | undefined;
-  /** On a new connection, because others may have ended unnoticed. */
+  /** On one that is known to be alive, because others may have ended unnoticed. */
   readonly connection?: "fresh" | undefined;
 }
 
@@ -109,7 +126,7 @@ export async function inTransaction<T>(
   } catch (error) {
     if (isDeadEnd(error) || wire.isLost) {
       clearTimeout(watch);
-      wire.discard("it is of no more use");
+      end(pool, wire, error);
     } else void undo(pool, wire, watch);
     throw isCommitting && isLoss(error) ? new Unavailable(error, UNKNOWN_OUTCOME) : error;
   }

@@ -43,7 +43,7 @@ export function openPostgresEngine({ url, rules, connections, perform, onFault }
     settings: BY_INDEX,
   };
   // Of one server: while either hears of it, neither gives it up.
-  const pulse = { heardAt: 0 };
+  const pulse = { heardAt: Number.NEGATIVE_INFINITY };
   const pool = openPool(settings, connections, POOL_BOUNDS, pulse);
   // One connection beside the others: that keys were revoked is seen, and that the server is ready, however many wait.
   const watching = openPool(settings, 1, POOL_BOUNDS, pulse);

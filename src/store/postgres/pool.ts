@@ -19,8 +19,9 @@ export const POOL_BOUNDS: PoolBounds = { waitMs: 3000, queued: 10_000, probeMs: 
 const KEPT_FOR_READS = 2;
 /** A server that was heard of within this time is not given up, whatever becomes of one connection. */
 const SILENT_MS = 1500;
+const OUTDATED = "what was prepared on it holds no more";
 
-/** When the server was last heard of; what ends one connection says nothing of it while others are answered. */
+/** When the server was last heard of, by a clock that nobody sets; what ends one connection says nothing of it while others are answered. */
 export interface Pulse {
   heardAt: number;
 }
@@ -31,6 +32,8 @@ export interface Pool {
   /** A connection for the caller alone until it is given back; refused when none is to be had by the deadline. `fresh` asks for one that is known to be alive. */
   lease(deadline: number, use: Use, which?: "fresh"): Promise<Wire>;
   giveBack(wire: Wire): void;
+  /** What was prepared on it holds no more: ends it and all that were open beside it, those in use when they are given back. */
+  renew(wire: Wire): void;
   /** No answer came in time: ends the connection, and gives the server up if nothing else was heard of it either. */
   abandon(wire: Wire): void;
   isReachable(): boolean;
@@ -55,12 +58,13 @@ export function openPool(
   settings: WireSettings,
   size: number,
   bounds: PoolBounds = POOL_BOUNDS,
-  pulse: Pulse = { heardAt: 0 },
+  pulse: Pulse = { heardAt: Number.NEGATIVE_INFINITY },
 ): Pool {
   const idle: Wire[] = [];
   const open = new Set<Wire>();
   const waiting: Record<Use, Set<Waiter>> = { read: new Set(), write: new Set() };
   const writing = new Set<Wire>();
+  const outdated = new WeakSet<Wire>();
   const mostWriting = Math.max(1, size - KEPT_FOR_READS);
   let opening = 0;
   let waited = 0;
@@ -69,10 +73,10 @@ export function openPool(
   let isClosed = false;
 
   const onHeard = () => {
-    pulse.heardAt = Date.now();
+    pulse.heardAt = performance.now();
   };
   const isReachable = () => unreachable === undefined && !isClosed;
-  const isHeard = () => Date.now() - pulse.heardAt < SILENT_MS;
+  const isHeard = () => performance.now() - pulse.heardAt < SILENT_MS;
   const mayWrite = () => writing.size < mostWriting;
   const handed = (wire: Wire, use: Use): Wire => {
     if (use === "write") writing.add(wire);
@@ -135,6 +139,7 @@ export function openPool(
   };
   const giveBack = (wire: Wire) => {
     writing.delete(wire);
+    if (outdated.has(wire)) wire.discard(OUTDATED);
     if (wire.isLost) return;
     idle.push(wire);
     serveWaiting();
@@ -190,6 +195,14 @@ export function openPool(
       return served;
     },
     giveBack,
+    renew(wire) {
+      // Those that were opened since have nothing to do with it.
+      if (!outdated.has(wire)) {
+        for (const each of open) outdated.add(each);
+        dropIdle(OUTDATED);
+      }
+      wire.discard(OUTDATED);
+    },
     abandon(wire) {
       const wasSilent = wire.silentMs() >= SILENT_MS;
       wire.discard("no answer came in time");

@@ -3,10 +3,10 @@ import type { Db } from "../statement.ts";
 import { writes } from "../store.ts";
 import { answerKeeping } from "./answers.ts";
 import { clientLocking } from "./clients.ts";
-import { inTransaction, type TransactionOptions } from "./connection.ts";
+import { DEAD_ENDS, inTransaction, type TransactionOptions } from "./connection.ts";
 import { orderPlacing } from "./orders.ts";
 import type { Pool } from "./pool.ts";
-import { classified, isConflict, isDeadEnd } from "./trouble.ts";
+import { classified, isConflict, isDeadEnd, isLoss } from "./trouble.ts";
 
 /** How often work is done anew when others came between; each pause is longer, by chance, than the one before. */
 const TRIES = 8;
@@ -19,12 +19,14 @@ export async function transact<T>(
   work: (store: Writes) => Promise<T>,
 ): Promise<T> {
   let connection: "fresh" | undefined;
+  let deadEnds = 0;
   for (let attempt = 1; ; attempt++) {
     try {
       return await inTransaction(pool, { ...options, connection }, (db) => work(writesOf(db)));
     } catch (error) {
-      if (isDeadEnd(error)) connection = "fresh";
-      const isWorthIt = isConflict(error) || (isDeadEnd(error) && attempt === 1);
+      connection = isLoss(error) ? "fresh" : undefined;
+      if (isDeadEnd(error)) deadEnds += 1;
+      const isWorthIt = isConflict(error) || (isDeadEnd(error) && deadEnds <= DEAD_ENDS);
       const pauseMs = isDeadEnd(error) ? 0 : Math.random() * FIRST_PAUSE_MS * 2 ** attempt;
       if (!isWorthIt || attempt === TRIES || Date.now() + pauseMs >= options.deadline)
         throw classified(error);

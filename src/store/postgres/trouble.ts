@@ -52,16 +52,22 @@ export function isLoss(error: unknown): boolean {
   return error instanceof Lost || (error instanceof pg.DatabaseError && error.severity === "FATAL");
 }
 
+/** Whether what was prepared on the connection holds no more. */
+export function isStale(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && STALE.has(error.code ?? "");
+}
+
 /** Whether the connection is of no more use, though the server may be well. */
 export function isDeadEnd(error: unknown): boolean {
-  return isLoss(error) || (error instanceof pg.DatabaseError && STALE.has(error.code ?? ""));
+  return isLoss(error) || isStale(error);
 }
 
 /** What the caller is to be told: the server's trouble is `Unavailable`, what is left is a fault of ours. */
 export function classified(error: unknown): unknown {
   if (error instanceof Failure) return error;
   if (isConflict(error)) return new Unavailable(error, STILL_CHANGING);
-  if (!(error instanceof pg.DatabaseError)) return error instanceof Lost ? new Unavailable(error) : error;
+  if (isDeadEnd(error)) return new Unavailable(error);
+  if (!(error instanceof pg.DatabaseError)) return error;
   return TROUBLES.some((each) => error.code?.startsWith(each)) ? new Unavailable(error) : error;
 }
 

@@ -111,13 +111,13 @@ export async function openWire(
     send: (sent) =>
       new Promise((resolve, reject) => {
         if (isLost) return reject(new Lost("it had ended before"));
-        if (waiting.size === 0) heardAt = Date.now();
+        if (waiting.size === 0) heardAt = performance.now();
         waiting.add(reject);
         gather();
         const onAnswer = (error: Error | null, answered: Answered) => {
           // What is no answer of the server's is the end of the connection, for all that wait.
           if (error && !(error instanceof pg.DatabaseError)) return lose(error);
-          heardAt = Date.now();
+          heardAt = performance.now();
           onHeard();
           waiting.delete(reject);
           if (error) reject(error);
@@ -125,7 +125,7 @@ export async function openWire(
         };
         client.query(new Question(sent, onAnswer, descriptions) as unknown as pg.Query);
       }),
-    silentMs: () => (waiting.size === 0 ? 0 : Date.now() - heardAt),
+    silentMs: () => (waiting.size === 0 ? 0 : performance.now() - heardAt),
     discard: lose,
     async close() {
       if (isLost) return;
