@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { LimitedKey } from "../../src/core/ports.ts";
-import { slotOf } from "../../src/limits/valkey/slots.ts";
+import { SLOTS, slotOf } from "../../src/limits/valkey/slots.ts";
 import { eventually } from "../cli/command.ts";
 import { aStore, NOON } from "../harness.ts";
 import { aCluster } from "../servers/cluster.ts";
@@ -10,6 +10,8 @@ import { type InValkey, inValkey } from "./in-valkey.ts";
 import { RULES } from "./shop.ts";
 
 const BACK_WITHIN_MS = 2000;
+/** How long nodes may take to tell each other. */
+const AGREE_WITHIN_MS = 15_000;
 /** How much slower a request may be when a node stalls under it, and what a busy machine adds. */
 const SLOWER_AT_MOST_MS = 100;
 const BUSY_MS = 100;
@@ -175,6 +177,11 @@ describe("instances that share a cluster", () => {
   });
 });
 
+async function everySlotIsKnown(): Promise<boolean> {
+  const told = await Promise.all(cluster.primaries.map((node) => node.client().call("CLUSTER", "INFO")));
+  return told.every((info) => String(info).includes(`cluster_slots_assigned:${SLOTS}`));
+}
+
 describe("a node that is away", () => {
   test("has its clients limited from memory, and nobody else's; it is exact again as soon as it is back", async () => {
     using shared = await instances(2, 300);
@@ -225,6 +232,7 @@ describe("a node that is away", () => {
     expect(await shared.counted(well)).toBe(20);
     expect(await eventually(() => one.said.includes(`away: no node has slot ${slot}`), 1000)).toBe(true);
     await onAll("ADDSLOTS", [second]);
+    expect(await eventually(everySlotIsKnown, AGREE_WITHIN_MS)).toBe(true);
     expect(await eventually(() => one.said.at(-1) === "back", BACK_WITHIN_MS)).toBe(true);
     expect(await admittedOf(one, keyOf(lost), 1)).toBe(0);
     expect(await shared.counted(lost)).toBe(60);
