@@ -12,13 +12,13 @@ export function petsByManyKeys(keyFile: string, pets: number): string {
 request = function() return withKey("/store/pets/" .. math.random(${pets}), keys[math.random(#keys)]) end`;
 }
 
-/** An account after another, from the key at this place in the file on. */
-export function accountsInOrder(keyFile: string, from: number): string {
+/** A pet for one key after another, from the one at this place in the file on. */
+export function petByKeysInOrder(keyFile: string, from: number): string {
   return `${keysOf(keyFile)}
 local at = ${from}
 request = function()
   at = at + 1
-  return withKey("/account", keys[(at - 1) % #keys + 1])
+  return withKey("/store/pets/1", keys[(at - 1) % #keys + 1])
 end`;
 }
 

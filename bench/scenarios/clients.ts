@@ -4,7 +4,7 @@ import type { Bench, Scenario } from "../bench.ts";
 import { petstore, startContender } from "../contenders.ts";
 import { type Figure, figureOf, type Table } from "../figures.ts";
 import { moreClients, PETS, PLENTY } from "../fill.ts";
-import { accountsInOrder, petsByManyKeys } from "../requests.ts";
+import { petByKeysInOrder, petsByManyKeys } from "../requests.ts";
 import { type Entry, interleaved } from "../rounds.ts";
 import { load } from "../wrk.ts";
 import { counted } from "./growth.ts";
@@ -13,7 +13,7 @@ const sizes = { whole: [1, 1000, 1_000_000], quick: [1, 1000, 10_000] };
 /** How many of the known clients ask; the harder case, in which all of them do, is measured too. */
 const SOME = 1000;
 const CALLS = 2_000_000;
-const LEARNING_SECONDS = 5;
+const LEARNING_SECONDS = 10;
 /** Below this many clients the noise of a process's memory is larger than theirs. */
 const CLIENTS_TO_WEIGH = 10_000;
 
@@ -84,7 +84,7 @@ async function everyClientOnce(bench: Bench, url: string, file: string, size: nu
   const { folder } = bench;
   const { connections } = bench.options.pace;
   for (let asked = 0; asked < size; ) {
-    const script = accountsInOrder(file, asked);
+    const script = petByKeysInOrder(file, asked);
     const { answers } = await load({ folder, url, script, connections, seconds: LEARNING_SECONDS });
     // What was sent last may not have been answered.
     asked += Math.max(answers - connections, 0);

@@ -37,7 +37,7 @@ export function read(store: Store, rules: Rules, call: Call): Awaitable<Answer> 
     const { tag } = result;
     if (tag !== undefined && noneMatchHits(request.headers.get("if-none-match"), tag))
       return { status: 304, body: null, headers: { etag: `"${tag}"` } };
-    return success(call, result, input.cursor === undefined);
+    return success(call, result);
   });
 }
 
@@ -73,14 +73,13 @@ export async function write(store: Store, call: Call): Promise<Answer> {
 
 const nothing = new Uint8Array();
 
-function success({ pathname, search, endpoint }: Call, result: Performed, isFirstPage = true): Answer {
+function success({ pathname, search, endpoint }: Call, result: Performed): Answer {
   const { route, successStatus, location } = endpoint;
   const headers: Record<string, string> = {};
   if (result.tag !== undefined) headers.etag = `"${result.tag}"`;
   if (result.isReplay) headers["idempotency-replayed"] = "true";
   if (location) headers.location = location(result.body as Record<string, unknown>);
-  if (route.kind === "list")
-    headers.link = pageLinks(pathname, isFirstPage ? asWritten(search) : withoutCursor(search), result);
+  if (route.kind === "list") headers.link = pageLinks(pathname, withoutCursor(search), result);
   return {
     status: successStatus,
     headers,
@@ -95,12 +94,19 @@ function pageLinks(pathname: string, query: string, { next }: Result): string {
   return `<${pathname}${query === "" ? "?" : `${query}&`}cursor=${next}>; rel="next", ${first}`;
 }
 
-/** A query as its caller wrote it, if that can stand in a header. */
-function asWritten(search: string): string {
-  return search === "" || /^\?[\w&=.,~+%-]+$/.test(search) ? search : withoutCursor(search);
-}
+/** Names as they are, and values that can stand in a header as they were written. */
+const PLAIN_QUERY = /^\?[\w.-]+=[\w.,~+%-]*(?:&[\w.-]+=[\w.,~+%-]*)*$/;
 
+/** A query without its cursor; as its caller wrote it, if that is plain. */
 function withoutCursor(search: string): string {
+  if (search === "") return "";
+  if (PLAIN_QUERY.test(search)) {
+    const kept = search
+      .slice(1)
+      .split("&")
+      .filter((part) => !part.startsWith("cursor="));
+    return kept.length > 0 ? `?${kept.join("&")}` : "";
+  }
   const query = new URLSearchParams(search);
   query.delete("cursor");
   return query.size > 0 ? `?${query}` : "";
