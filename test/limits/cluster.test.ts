@@ -6,7 +6,7 @@ import { aStore, NOON } from "../harness.ts";
 import { aCluster } from "../servers/cluster.ts";
 import type { ValkeyServer } from "../servers/valkey.ts";
 import { limitsConform } from "./conformance.ts";
-import { type InValkey, inValkey } from "./in-valkey.ts";
+import { AT_NOON, type InValkey, inValkey } from "./in-valkey.ts";
 import { RULES } from "./shop.ts";
 
 const BACK_WITHIN_MS = 2000;
@@ -32,14 +32,7 @@ interface Instances extends Disposable {
 /** So many instances, each of which is told another node's address. */
 async function instances(number: number, timeoutMs?: number): Promise<Instances> {
   const prefix = crypto.randomUUID();
-  const options = {
-    bans: RULES,
-    anonymous: { perMinute: 60, perDay: 1000 },
-    onBan: () => {},
-    tell: () => {},
-    clock: () => NOON,
-    ...(timeoutMs !== undefined && { timeoutMs }),
-  };
+  const options = { ...AT_NOON, ...(timeoutMs !== undefined && { timeoutMs }) };
   const doors = [...cluster.primaries, cluster.replica];
   const all = await Promise.all(
     Array.from({ length: number }, (_, index) =>

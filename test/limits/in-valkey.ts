@@ -1,8 +1,19 @@
 import type { MemoryOptions } from "../../src/limits/memory.ts";
 import { type ValkeyLimits, valkeyLimits } from "../../src/limits/valkey/limits.ts";
+import { NOON } from "../harness.ts";
 import type { ValkeyServer } from "../servers/valkey.ts";
+import { RULES } from "./shop.ts";
 
 const PATIENCE_MS = 5000;
+
+/** Limits that stand at noon, and whose events nobody hears. */
+export const AT_NOON = {
+  bans: RULES,
+  anonymous: { perMinute: 60, perDay: 1000 },
+  onBan: () => {},
+  tell: () => {},
+  clock: () => NOON,
+};
 
 export interface InValkey {
   readonly limits: ValkeyLimits;

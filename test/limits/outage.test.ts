@@ -4,8 +4,7 @@ import type { LimitedKey } from "../../src/core/ports.ts";
 import { aFreePort, eventually } from "../cli/command.ts";
 import { aStore, NOON, type Person, type TestStore } from "../harness.ts";
 import { aValkey, type ValkeyOptions, type ValkeyServer } from "../servers/valkey.ts";
-import { inValkey } from "./in-valkey.ts";
-import { RULES } from "./shop.ts";
+import { AT_NOON, inValkey } from "./in-valkey.ts";
 import { ask, askTimes, limitsOf, tally } from "./spending.ts";
 
 /** How long Valkey may be silent before a request does without it, and what a busy machine adds. */
@@ -235,14 +234,7 @@ describe("a server whose Valkey is away", () => {
 
 test("instances that lose Valkey each go on from what they saw, and their counts add up after it", async () => {
   const server = await aServer();
-  const options = {
-    bans: RULES,
-    anonymous: { perMinute: 60, perDay: 1000 },
-    onBan: () => {},
-    tell: () => {},
-    clock: () => NOON,
-  };
-  const both = [await inValkey(server, "two", options), await inValkey(server, "two", options)] as const;
+  const both = [await inValkey(server, "two", AT_NOON), await inValkey(server, "two", AT_NOON)] as const;
   const key: LimitedKey = { keyId: 1, clientId: 1, perMinute: 60, perDay: 1000, bannedUntil: null };
   const times = async (index: 0 | 1, number: number) => {
     let admitted = 0;

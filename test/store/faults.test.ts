@@ -1,7 +1,6 @@
 // A PostgreSQL server that stops, stands still or has no time: nobody waits for it in vain, and all goes on by itself.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readConfig } from "../../src/config.ts";
-import { Failure } from "../../src/core/failure.ts";
 import { type Command, perform } from "../../src/core/perform.ts";
 import { rulesOf } from "../../src/core/rules.ts";
 import type { Engine } from "../../src/store/engine.ts";
@@ -10,11 +9,9 @@ import { openPool } from "../../src/store/postgres/pool.ts";
 import { Lost, openWire } from "../../src/store/postgres/wire.ts";
 import { eventually } from "../cli/command.ts";
 import { aPostgres, type PostgresServer } from "../servers/postgres.ts";
+import { outcome, READ_MS, WRITE_MS } from "./outcome.ts";
 
 const rules = rulesOf(readConfig({}));
-/** A read's and a write's own deadlines, with room for a busy machine. */
-const READ_MS = 2500;
-const WRITE_MS = 4000;
 const AT_ONCE_MS = 250;
 const RECOVERY_MS = 3000;
 const GOODBYE_MS = 2000;
@@ -40,16 +37,6 @@ const write = (name: string) =>
     input: { body: { name } },
     now: 1,
   } satisfies Command);
-
-/** What became of something, and how long it took. */
-async function outcome(work: () => Promise<unknown>): Promise<{ code: string; ms: number }> {
-  const since = performance.now();
-  const code = await work().then(
-    () => "done",
-    (error) => (error instanceof Failure ? error.code : String(error)),
-  );
-  return { code, ms: performance.now() - since };
-}
 
 async function isWellAgain(): Promise<void> {
   expect(await eventually(() => engine.isReady(), RECOVERY_MS)).toBe(true);

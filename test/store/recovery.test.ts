@@ -1,7 +1,6 @@
 // However PostgreSQL comes back, nobody waits longer than it may meanwhile, and all is well at once when it is there.
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { readConfig } from "../../src/config.ts";
-import { Failure } from "../../src/core/failure.ts";
 import { perform } from "../../src/core/perform.ts";
 import { rulesOf } from "../../src/core/rules.ts";
 import type { Engine } from "../../src/store/engine.ts";
@@ -10,11 +9,9 @@ import { openPool } from "../../src/store/postgres/pool.ts";
 import { eventually } from "../cli/command.ts";
 import { aPostgres, type PostgresServer } from "../servers/postgres.ts";
 import { aDoor, type Door } from "../servers/proxy.ts";
+import { outcome, READ_MS, WRITE_MS } from "./outcome.ts";
 
 const CONNECTIONS = 6;
-/** A read's and a write's own deadlines, with room for a busy machine. */
-const READ_MS = 2500;
-const WRITE_MS = 4000;
 /** A connect that is never answered, the pause after it and the next one, with the same room. */
 const RECOVERED_MS = 2750;
 const AT_ONCE_MS = 500;
@@ -55,16 +52,6 @@ const write = () =>
     input: { body: { name: "Dogs" } },
     now: 1,
   });
-
-/** What became of something, and how long it took. */
-async function outcome(work: () => Promise<unknown>): Promise<{ code: string; ms: number }> {
-  const since = performance.now();
-  const code = await work().then(
-    () => "done",
-    (error) => (error instanceof Failure ? error.code : String(error)),
-  );
-  return { code, ms: performance.now() - since };
-}
 
 const readsAtOnce = (count: number) => Promise.all(Array.from({ length: count }, () => outcome(read)));
 
