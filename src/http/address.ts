@@ -35,6 +35,7 @@ function inNetworks(networks: readonly string[]): (address: string) => boolean {
 
 /** An IPv4 address that came over IPv6 is the IPv4 address; brackets and ports go. */
 function plain(address: string): string {
+  if (!address.includes(":")) return address;
   const bare = address.replace(/^\[(.*)\](:\d+)?$/, "$1").replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, "$1");
   const mapped = /^(?:0{0,4}:){2,5}:?ffff:(?:(\d+\.\d+\.\d+\.\d+)|([\da-f]{1,4}):([\da-f]{1,4}))$/i.exec(
     bare,
@@ -47,7 +48,7 @@ function plain(address: string): string {
 
 /** An IPv6 user has a whole /64 to call from, so that is what is counted. */
 function grouped(address: string): string {
-  if (isIP(address) !== 6) return address;
+  if (!address.includes(":") || isIP(address) !== 6) return address;
   const [head = "", tail = ""] = address.split("%")[0]?.split("::") ?? [];
   const front = head.split(":").filter(Boolean);
   const back = tail.split(":").filter(Boolean);

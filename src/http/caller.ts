@@ -90,8 +90,10 @@ export function callers({ store, introduce, keyWasUsed }: CallerOptions): Caller
       if (typeof key !== "string") return key;
       const known = remembered.get(key);
       if (known && (known.expiresAt === null || known.expiresAt > now)) return noted(known, now);
+      const refused = refusals.get(key);
+      if (refused) return refused;
       if (!isWellFormed(key)) return mistypedKey;
-      return refusals.get(key) ?? (rememberedOnly ? notLookedUp : lookedUp(key, now));
+      return rememberedOnly ? notLookedUp : lookedUp(key, now);
     },
     forget() {
       remembered = new Map();

@@ -136,7 +136,7 @@ function operated(
   if (pathname.length + search.length > URL_CHARACTERS) refuseLength(pathname.length + search.length);
   if (!path) refusePath(pathname);
   if (!endpoint) return wrongMethod(path, method);
-  if (caller instanceof Failure) throw caller;
+  if (caller instanceof Failure) return refusedCaller(caller);
   const { headers } = request;
   requireVersion(headers.get("api-version"));
   requireJsonAccepted(headers.get("accept"));
@@ -152,6 +152,19 @@ function operated(
   const call = { request, pathname, search, now, endpoint, caller, standing };
   if (!endpoint.isWrite) return read(house.store, house.rules, call);
   return endpoint.route.access ? changedAccess(house, call) : write(house.store, call);
+}
+
+/** Most refused keys are refused for one of a few reasons, each of which is answered with the same words for ever. */
+const callerRefusals = new WeakMap<Failure, Answer>();
+
+function refusedCaller(failure: Failure): Answer {
+  // What is behind it goes to the log.
+  if (failure.cause !== undefined) throw failure;
+  const made = callerRefusals.get(failure);
+  if (made) return made;
+  const answer = refusal(failure);
+  callerRefusals.set(failure, answer);
+  return answer;
 }
 
 /** A change of who may do what: decided by all that was counted, and known to the next request. */
