@@ -11,6 +11,7 @@ export interface Options {
 
 const ROUNDS = 5;
 const QUICK_ROUNDS = 1;
+const WARM_UP_SECONDS = 2;
 
 /** What was asked for; `null` for help. A wrong option is told and ends the program. */
 export function readOptions(args: readonly string[], names: readonly string[]): Options | null {
@@ -35,7 +36,7 @@ export function readOptions(args: readonly string[], names: readonly string[]): 
   const pace: Pace = {
     rounds: positive("rounds", values.rounds ?? String(isQuick ? QUICK_ROUNDS : ROUNDS)),
     seconds: positive("seconds", values.seconds ?? (isQuick ? "1" : "3")),
-    warmUpSeconds: isQuick ? 1 : 3,
+    warmUpSeconds: isQuick ? 1 : WARM_UP_SECONDS,
     connections: positive("connections", values.connections),
   };
   // A part, or a hurry, does not replace the figures of a whole run.

@@ -42,10 +42,10 @@ const plots: readonly Plot[] = [
 ];
 
 /** Every picture of which there is a table, by its name. */
-export function drawn(tables: readonly Table[]): { name: string; svg: string }[] {
+export function drawn(tables: readonly Table[]): { name: string; title: string; svg: string }[] {
   return plots.flatMap(({ name, title, tables: names }) => {
     const shownTables = names.flatMap((each) => tables.find((table) => table.name === each) ?? []);
-    return shownTables.length === 0 ? [] : [{ name, svg: picture(title, shownTables) }];
+    return shownTables.length === 0 ? [] : [{ name, title, svg: picture(title, shownTables) }];
   });
 }
 

@@ -1,11 +1,12 @@
 // Express as its documentation has it: middleware, express-rate-limit, and zod for what comes in.
 import { DatabaseSync } from "node:sqlite";
 import express from "express";
-import { rateLimit } from "express-rate-limit";
+import { ipKeyGenerator, rateLimit } from "express-rate-limit";
 import { z } from "zod";
+import { anonymous, duties } from "./duties.js";
 import { keysOf } from "./keys.js";
-import { DAY_MS, MINUTE_MS } from "./limits.js";
-import { openShop, pageLinks, Refused } from "./shop.js";
+import { DAY_MS, MINUTE_MS, spent } from "./limits.js";
+import { firstTag, openShop, pageLinks } from "./shop.js";
 
 const petId = z.coerce.number().int().min(1);
 const newOrder = z.strictObject({
@@ -26,26 +27,43 @@ app.disable("x-powered-by");
 // A hash of every body; nobody else here computes one.
 app.disable("etag");
 
-app.use((request, _response, next) => {
-  request.client = identify(request.get("x-api-key"));
-  next();
-});
-const limited = (windowMs, limit, legacyHeaders) =>
+const limited = (windowMs, limit, options) =>
   rateLimit({
     windowMs,
     limit,
-    legacyHeaders,
     standardHeaders: false,
     keyGenerator: ({ client }) => String(client.clientId),
     handler: () => {
-      throw new Refused(429, "rate_limit_exceeded", "All requests of this minute or day are spent.");
+      throw spent;
     },
+    ...options,
   });
-app.use(limited(DAY_MS, ({ client }) => client.perDay, false));
-app.use(limited(MINUTE_MS, ({ client }) => client.perMinute, true));
+if (duties) {
+  app.use(began, identified);
+  app.use(
+    limited(DAY_MS, ofWhoever("perDay"), {
+      ...byWhoever(),
+      legacyHeaders: false,
+      requestPropertyName: "day",
+    }),
+  );
+  app.use(limited(MINUTE_MS, ofWhoever("perMinute"), { ...byWhoever(), requestPropertyName: "minute" }));
+  app.use(admitted);
+} else {
+  app.use((request, _response, next) => {
+    request.client = identify(request.get("x-api-key"));
+    next();
+  });
+  app.use(limited(DAY_MS, ({ client }) => client.perDay, { legacyHeaders: false }));
+  app.use(limited(MINUTE_MS, ({ client }) => client.perMinute));
+}
 
 app.get("/store/pets/:petId", (request, response) => {
-  response.json(shop.pet(petId.parse(request.params.petId)));
+  const id = petId.parse(request.params.petId);
+  if (!duties) return response.json(shop.pet(id));
+  const { pet, tag } = shop.taggedPet(id);
+  response.set("etag", tag);
+  return request.get("if-none-match") === tag ? response.status(304).end() : response.json(pet);
 });
 app.get("/pets", (request, response) => {
   const { pets, next } = shop.pets(page.parse(request.query));
@@ -58,12 +76,67 @@ app.post("/store/orders", express.json(), (request, response) => {
     request.get("idempotency-key"),
     newOrder.parse(request.body),
   );
+  if (duties) response.set("etag", firstTag);
   response.status(201).location(`/store/orders/${made.id}`).json(made);
 });
-app.use((error, _request, response, _next) => {
+app.use((error, request, response, _next) => {
   const isInvalid = error instanceof z.ZodError;
   const status = isInvalid ? 422 : (error.status ?? 500);
   const code = isInvalid ? "invalid_request" : (error.code ?? "internal_error");
+  if (duties) {
+    request.refusedFor = code;
+    response.set(duties.refusal(status) ?? {});
+  }
   response.status(status).json({ code, message: error.message, status });
 });
 const server = app.listen(0, "127.0.0.1", () => console.error(`http://127.0.0.1:${server.address().port}`));
+
+/** All duties begin with a request, and end with its answer. */
+function began(request, response, next) {
+  const begun = duties.begin(request.get("x-request-id"));
+  response.set(begun.headers);
+  response.on("finish", () => {
+    const { client, method, path, route, refusedFor } = request;
+    duties.end(begun, client, method, path, route?.path, response.statusCode, refusedFor);
+  });
+  next();
+}
+
+/** Whoever has no valid key goes on to be counted by address. */
+function identified(request, _response, next) {
+  try {
+    request.client = identify(request.get("x-api-key"));
+  } catch (error) {
+    request.client = undefined;
+    request.refused = error;
+  }
+  next();
+}
+
+function ofWhoever(name) {
+  return ({ client }) => (client ?? anonymous)[name];
+}
+
+function byWhoever() {
+  return {
+    keyGenerator: ({ client, ip }) => (client ? String(client.clientId) : ipKeyGenerator(ip)),
+    handler: (request, response) => {
+      tellRates(request, response);
+      throw spent;
+    },
+  };
+}
+
+function admitted(request, response, next) {
+  tellRates(request, response);
+  if (request.refused) throw request.refused;
+  next();
+}
+
+function tellRates({ minute, day }, response) {
+  response.set(duties.rates(windowOf(minute ?? day), windowOf(day)));
+}
+
+function windowOf({ limit, remaining, resetTime }) {
+  return { limit, remaining, seconds: Math.ceil((resetTime - Date.now()) / 1000) };
+}
