@@ -69,8 +69,8 @@ export const dutifulPeers: readonly Contender[] = peers.map((peer) => ({
   isDutiful: true,
 }));
 
-/** Everyone who is asked for everything. */
-export const everyone: readonly Contender[] = [...contenders, ...dutifulPeers];
+/** Everyone who is asked for everything; first those who do the same. */
+export const everyone: readonly Contender[] = [petstore, ...dutifulPeers, ...peers];
 
 /** Who is compared on PostgreSQL and Redis. */
 export const scaledPetstore: Contender = { ...petstore, name: `${OURS}, PostgreSQL + Redis` };

@@ -1,11 +1,11 @@
 // Express as its documentation has it: middleware, express-rate-limit, and zod for what comes in.
 import { DatabaseSync } from "node:sqlite";
 import express from "express";
-import { ipKeyGenerator, rateLimit } from "express-rate-limit";
+import { rateLimit } from "express-rate-limit";
 import { z } from "zod";
-import { anonymous, duties } from "./duties.js";
+import { duties } from "./duties.js";
 import { keysOf } from "./keys.js";
-import { DAY_MS, MINUTE_MS, spent } from "./limits.js";
+import { admission, DAY_MS, MINUTE_MS, spent } from "./limits.js";
 import { firstTag, openShop, pageLinks } from "./shop.js";
 
 const petId = z.coerce.number().int().min(1);
@@ -27,35 +27,15 @@ app.disable("x-powered-by");
 // A hash of every body; nobody else here computes one.
 app.disable("etag");
 
-const limited = (windowMs, limit, options) =>
-  rateLimit({
-    windowMs,
-    limit,
-    standardHeaders: false,
-    keyGenerator: ({ client }) => String(client.clientId),
-    handler: () => {
-      throw spent;
-    },
-    ...options,
-  });
 if (duties) {
-  app.use(began, identified);
-  app.use(
-    limited(DAY_MS, ofWhoever("perDay"), {
-      ...byWhoever(),
-      legacyHeaders: false,
-      requestPropertyName: "day",
-    }),
-  );
-  app.use(limited(MINUTE_MS, ofWhoever("perMinute"), { ...byWhoever(), requestPropertyName: "minute" }));
-  app.use(admitted);
+  app.use(dutifully());
 } else {
   app.use((request, _response, next) => {
     request.client = identify(request.get("x-api-key"));
     next();
   });
-  app.use(limited(DAY_MS, ({ client }) => client.perDay, { legacyHeaders: false }));
-  app.use(limited(MINUTE_MS, ({ client }) => client.perMinute));
+  app.use(limited(DAY_MS, ({ client }) => client.perDay, false));
+  app.use(limited(MINUTE_MS, ({ client }) => client.perMinute, true));
 }
 
 app.get("/store/pets/:petId", (request, response) => {
@@ -91,52 +71,32 @@ app.use((error, request, response, _next) => {
 });
 const server = app.listen(0, "127.0.0.1", () => console.error(`http://127.0.0.1:${server.address().port}`));
 
-/** All duties begin with a request, and end with its answer. */
-function began(request, response, next) {
-  const begun = duties.begin(request.get("x-request-id"));
-  response.set(begun.headers);
-  response.on("finish", () => {
-    const { client, method, path, route, refusedFor } = request;
-    duties.end(begun, client, method, path, route?.path, response.statusCode, refusedFor);
-  });
-  next();
-}
-
-/** Whoever has no valid key goes on to be counted by address. */
-function identified(request, _response, next) {
-  try {
-    request.client = identify(request.get("x-api-key"));
-  } catch (error) {
-    request.client = undefined;
-    request.refused = error;
-  }
-  next();
-}
-
-function ofWhoever(name) {
-  return ({ client }) => (client ?? anonymous)[name];
-}
-
-function byWhoever() {
-  return {
-    keyGenerator: ({ client, ip }) => (client ? String(client.clientId) : ipKeyGenerator(ip)),
-    handler: (request, response) => {
-      tellRates(request, response);
+function limited(windowMs, limit, legacyHeaders) {
+  return rateLimit({
+    windowMs,
+    limit,
+    legacyHeaders,
+    standardHeaders: false,
+    keyGenerator: ({ client }) => String(client.clientId),
+    handler: () => {
       throw spent;
     },
+  });
+}
+
+/** Who asks, and whether they may, by the shared windows, which are faster; with the answer it is written down. */
+function dutifully() {
+  const admit = admission(identify);
+  return (request, response, next) => {
+    const begun = duties.begin(request.get("x-request-id"));
+    const { client, headers, refused } = admit(request.get("x-api-key"), () => request.ip);
+    request.client = client;
+    response.set(begun.headers);
+    response.set(headers);
+    response.on("finish", () => {
+      const { method, path, route, refusedFor } = request;
+      duties.end(begun, client, method, path, route?.path, response.statusCode, refusedFor);
+    });
+    next(refused);
   };
-}
-
-function admitted(request, response, next) {
-  tellRates(request, response);
-  if (request.refused) throw request.refused;
-  next();
-}
-
-function tellRates({ minute, day }, response) {
-  response.set(duties.rates(windowOf(minute ?? day), windowOf(day)));
-}
-
-function windowOf({ limit, remaining, resetTime }) {
-  return { limit, remaining, seconds: Math.ceil((resetTime - Date.now()) / 1000) };
 }
