@@ -35,13 +35,16 @@ export interface Servers extends AsyncDisposable {
 
 export function servers(): Servers {
   const running = new Set<Server>();
+  let isOver = false;
   return {
     async start(start) {
+      if (isOver) throw new Error("Its scenario was ended.");
       const server = await started(start, () => running.delete(server));
       running.add(server);
       return server;
     },
     async [Symbol.asyncDispose]() {
+      isOver = true;
       await Promise.all([...running].map((server) => server.stop()));
     },
   };

@@ -2,10 +2,7 @@
 import { duties } from "./duties.js";
 import { admission } from "./limits.js";
 
-/**
- * Who asks, and whether they may. By the shared windows: the project's own limiter would have to be asked by hand for each window, to
- * tell of both and to count by address, and so it costs half as much again of the whole request.
- */
+/** Who asks, and whether they may. By the shared windows: its own limiter, asked by hand to tell of both windows, was slower. */
 export function takeDuties(app, identify) {
   const admit = admission(identify);
   app.decorateRequest("begun", null);
@@ -20,7 +17,7 @@ export function takeDuties(app, identify) {
   });
 }
 
-/** Options of a route whose answers are written down. By hand: a line of pino's costs more. */
+/** Options of a route whose answers are written down. By hand: a line of pino was slower. */
 export function writtenDown(operation) {
   if (!duties) return undefined;
   return {
