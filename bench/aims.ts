@@ -196,7 +196,12 @@ function fasterPeers(tables: readonly Table[]) {
       })
       .join(", ");
   const [same, less] = [faster(dutifulPeers), faster(peers)];
-  return { measured: `${same || "none"}${less && `; doing less: ${less}`}`, holds: same === "" };
+  const absent = dutifulPeers
+    .map(({ name }) => name)
+    .filter((name) => seen.some((table) => !find([table], table.name, name)))
+    .join(", ");
+  const besides = `${less && `; doing less: ${less}`}${absent && `; not measured: ${absent}`}`;
+  return { measured: `${same || "none"}${besides}`, holds: same === "" && absent === "" };
 }
 
 function aheadWhenScaled(tables: readonly Table[]) {

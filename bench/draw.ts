@@ -168,7 +168,7 @@ export function line(title: string, unit: string, points: readonly Point[]): Pan
     kinds: ["ours"],
     draw(left, top, width) {
       const start = left + LINE_LEFT;
-      const x = logarithmic(powers(points.map(({ at }) => at)), start + 14, width - LINE_LEFT - 44);
+      const x = logarithmic(powers(points.map(({ at }) => at)), start + 30, width - LINE_LEFT - 60);
       const marks = ticks(Math.max(...points.map(({ high }) => high)));
       const most = marks.at(-1) as number;
       const y = (value: number) => fixed(top + LINE_HEIGHT * (1 - value / most));

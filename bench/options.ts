@@ -71,7 +71,7 @@ Examples:
 
   npm run bench                                     everything, about 45 minutes; writes bench/RESULTS.md
   npm run bench -- --seconds 1                      the same in shorter rounds, about 25 minutes
-  npm run bench -- --quick                          everything once, briefly: about 9 minutes
+  npm run bench -- --quick                          everything once, briefly: about 7 minutes
   npm run bench -- --only get,post                  two scenarios
   npm run bench -- --only clients --rounds 9        one, with more rounds
   TMPDIR=/mnt/large npm run bench -- --only pets    ten million rows need room there: it asks for 10 GiB
