@@ -1,12 +1,15 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { check, checkSyncs } from "./check.ts";
-import { type Contender, contenders, dutifulPeers, startContender } from "./contenders.ts";
-import type { Table } from "./figures.ts";
+import { check, checkLog, checkSyncs } from "./check.ts";
+import { type Contender, everyone, startContender } from "./contenders.ts";
+import type { Missing, Table } from "./figures.ts";
 import { copied, type Filled, type Filling, filled, PETS } from "./fill.ts";
 import type { Options } from "./options.ts";
 import { type Server, type Servers, servers } from "./servers.ts";
+
+/** Longer than any of them takes: what is not done by then hangs. */
+const SCENARIO_MS = 15 * 60_000;
 
 /** A named question, answered by tables of figures. */
 export interface Scenario {
@@ -21,8 +24,8 @@ export interface InLine {
   readonly store: Filled;
 }
 
-/** What scenarios share within one run. */
-export interface Bench extends AsyncDisposable {
+/** What a scenario has: its files, servers and whatever else it keeps end with it, however it ends. */
+export interface Bench {
   readonly options: Options;
   readonly folder: string;
   readonly servers: Servers;
@@ -30,57 +33,112 @@ export interface Bench extends AsyncDisposable {
   storeOf(filling: Filling): Filled;
   /** A copy of the store that everyone is compared on. */
   freshStore(name: string): Filled;
-  /** Ends it with the bench, however that ends. */
+  /** Ends it with the scenario. */
   keep<T extends AsyncDisposable>(resource: T): T;
   /** Every contender, running on a copy of the same store and checked; started once. */
   lineUp(): Promise<readonly InLine[]>;
 }
 
-export function aBench(options: Options): Bench {
+/** What scenarios of one run share. */
+export interface Benches extends AsyncDisposable {
+  readonly missing: readonly Missing[];
+  /** The tables of a scenario; if it fails, none of them, and a reason among what is missing. */
+  tablesOf(scenario: Scenario): Promise<Table[]>;
+}
+
+export function benches(options: Options): Benches {
   const folder = mkdtempSync(join(tmpdir(), "petstore-bench-"));
   // At the very end: a load that is cut short may still write into it.
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const kept = new AsyncDisposableStack();
-  const running = servers();
-  const stores = new Map<string, Filled>();
-  let line: Promise<readonly InLine[]> | undefined;
+  const shared = kept.use(servers());
+  const missing: Missing[] = [];
 
-  const storeOf = (filling: Filling) => {
-    const name = `${filling.pets}-${filling.orders ?? 0}`;
-    const store = stores.get(name) ?? filled(join(folder, `${name}.db`), filling);
-    stores.set(name, store);
-    return store;
-  };
   let base: Filled | undefined;
-  const freshStore = (name: string) => {
+  const copyInto = (place: string) => (name: string) => {
     base ??= filled(join(folder, "base.db"), { pets: PETS });
-    return copied(base, join(folder, `${name}.db`));
+    return copied(base, join(place, `${name}.db`));
   };
+  const inLine = async (contender: Contender): Promise<InLine> => {
+    const freshStore = copyInto(folder);
+    const store = freshStore(contender.name);
+    // The same duties are the same orders, and each has a log.
+    const besides = contender.isDutiful ? checkLog : checkSyncs;
+    await besides(contender, freshStore(`${contender.name}-besides`), folder);
+    const server = await startContender(shared, contender, store.path);
+    await check(contender, server, store);
+    return { contender, server, store };
+  };
+  let line: Promise<readonly InLine[]> | undefined;
+  /** A peer that fails its check is not timed; ours has to pass. */
   const lineUp = async () => {
     const all: InLine[] = [];
-    for (const contender of [...contenders, ...dutifulPeers]) {
-      const store = freshStore(contender.name);
-      const server = await startContender(running, contender, store.path);
-      await check(contender, server, store);
-      await checkSyncs(contender, freshStore(`${contender.name}-syncs`), folder);
-      all.push({ contender, server, store });
+    for (const contender of everyone) {
+      try {
+        all.push(await inLine(contender));
+      } catch (error) {
+        if (contender.isOurs) throw error;
+        missing.push({ what: contender.name, reason: (error as Error).message });
+      }
     }
     return all;
   };
+
+  const during = async <T>(name: string, work: (bench: Bench) => Promise<T>): Promise<T> => {
+    const place = join(folder, `${name}-scenario`);
+    mkdirSync(place);
+    await using own = new AsyncDisposableStack();
+    own.defer(() => rmSync(place, { recursive: true, force: true }));
+    kept.defer(() => own.disposeAsync());
+    // Servers end before what they depend on.
+    const resources = own.use(new AsyncDisposableStack());
+    const stores = new Map<string, Filled>();
+    return await withinTime(
+      work({
+        options,
+        folder: place,
+        servers: own.use(servers()),
+        storeOf(filling) {
+          const size = `${filling.pets}-${filling.orders ?? 0}`;
+          const store = stores.get(size) ?? filled(join(place, `${size}.db`), filling);
+          stores.set(size, store);
+          return store;
+        },
+        freshStore: copyInto(place),
+        keep: (resource) => resources.use(resource),
+        lineUp: () => {
+          line ??= lineUp();
+          return line;
+        },
+      }),
+    );
+  };
   return {
-    options,
-    folder,
-    servers: running,
-    storeOf,
-    freshStore,
-    keep: (resource) => kept.use(resource),
-    lineUp: () => {
-      line ??= lineUp();
-      return line;
+    missing,
+    async tablesOf(scenario) {
+      try {
+        return await during(scenario.name, (bench) => scenario.run(bench));
+      } catch (error) {
+        missing.push({ what: scenario.name, reason: (error as Error).message });
+        return [];
+      }
     },
     async [Symbol.asyncDispose]() {
-      await running[Symbol.asyncDispose]();
       await kept.disposeAsync();
     },
   };
+}
+
+async function withinTime<T>(work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const minutes = SCENARIO_MS / 60_000;
+  const timer = setTimeout(
+    () => late.reject(new Error(`It was not done after ${minutes} minutes.`)),
+    SCENARIO_MS,
+  );
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

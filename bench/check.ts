@@ -1,7 +1,7 @@
 // Before anything is timed: every server gives the right answers, and keeps what it answered.
 
 import { Database } from "bun:sqlite";
-import { deepStrictEqual, ok, strictEqual } from "node:assert";
+import { deepStrictEqual, match, notStrictEqual, ok, strictEqual } from "node:assert";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
@@ -24,24 +24,29 @@ interface Reply {
 
 type Ask = (
   path: string,
-  options?: { key?: string; post?: unknown; idempotencyKey?: string },
+  options?: { key?: string; post?: unknown; idempotencyKey?: string; headers?: Record<string, string> },
 ) => Promise<Reply>;
 
 /** Everything that the scenarios ask for, asked once, and what must be refused. */
-export async function check({ name, isOurs }: Contender, { url }: Server, store: Filled): Promise<void> {
+export async function check(
+  { name, isOurs, isDutiful }: Contender,
+  { url }: Server,
+  store: Filled,
+): Promise<void> {
   const ask = asking(url, store.key, isOurs);
   try {
     await checkPet(ask);
     await checkPages(ask);
     await checkOrders(ask, store.path);
     await checkRefusals(ask, store);
+    if (isOurs || isDutiful) await checkDuties(ask, store);
   } catch (error) {
     throw new Error(`${name} gives a wrong answer: ${(error as Error).message}`, { cause: error });
   }
 }
 
 function asking(url: string, ownKey: string, isOurs = false): Ask {
-  return async (path, { key = ownKey, post, idempotencyKey } = {}) => {
+  return async (path, { key = ownKey, post, idempotencyKey, headers } = {}) => {
     const method = post === undefined ? "GET" : "POST";
     const response = await fetch(url + path, {
       method,
@@ -50,10 +55,12 @@ function asking(url: string, ownKey: string, isOurs = false): Ask {
         ...(key && { "x-api-key": key }),
         ...(post !== undefined && { "content-type": "application/json" }),
         ...(idempotencyKey && { "idempotency-key": idempotencyKey }),
+        ...headers,
       },
     });
     const text = await response.text();
-    const reply = { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
+    const body = text === "" ? undefined : JSON.parse(text);
+    const reply = { status: response.status, headers: response.headers, text, body };
     if (isOurs) holdAgainstContract(method, path, reply);
     return reply;
   };
@@ -146,6 +153,66 @@ async function checkRefusals(ask: Ask, { spentKey }: Filled): Promise<void> {
   const { status, headers } = await ask("/store/pets/1", { key: spentKey });
   strictEqual(status, 429);
   ok(Number(headers.get("retry-after")) > 0, "no Retry-After");
+}
+
+/** What ours does besides, and whoever is said to have the same duties: with an answer and with a refusal. */
+async function checkDuties(ask: Ask, { spentKey }: Filled): Promise<void> {
+  const pet = "/store/pets/27";
+  const found = await ask(pet);
+  const made = await ask("/store/orders", { post: { petId: 27, quantity: 1 } });
+  const [unknownKey] = unknownKeys(1) as [string];
+  const unknown = await ask(pet, { key: unknownKey });
+  const spent = await ask(pet, { key: spentKey });
+  for (const { status, headers } of [found, made, unknown, spent, await ask("/pets")]) {
+    const at = `of a ${status}`;
+    strictEqual(headers.get("api-version"), "1.0.0", `Api-Version ${at}`);
+    strictEqual(headers.get("cache-control"), "private, no-cache", `Cache-Control ${at}`);
+    strictEqual(headers.get("x-content-type-options"), "nosniff", `X-Content-Type-Options ${at}`);
+    match(headers.get("ratelimit-policy") ?? "", /^"minute";q=\d+;w=60, "day";q=\d+;w=86400$/, at);
+    match(headers.get("ratelimit") ?? "", /^"minute";r=\d+;t=\d+, "day";r=\d+;t=\d+$/, at);
+    ok(headers.get("x-ratelimit-remaining"), `X-RateLimit-Remaining ${at}`);
+  }
+  deepStrictEqual([unknown.status, spent.status], [401, 429]);
+  ok(unknown.headers.get("www-authenticate"), "no WWW-Authenticate");
+  // Nobody's key is counted by where it came from.
+  const left = ({ headers }: Reply) => Number(headers.get("x-ratelimit-remaining"));
+  strictEqual(left(await ask(pet, { key: unknownKey })), left(unknown) - 1);
+
+  const named = await ask(pet, { headers: { "x-request-id": "check-1" } });
+  strictEqual(named.headers.get("x-request-id"), "check-1");
+  notStrictEqual(found.headers.get("x-request-id"), made.headers.get("x-request-id"));
+  strictEqual(made.headers.get("etag"), '"o1"');
+  const tag = named.headers.get("etag") ?? "";
+  notStrictEqual(tag, found.headers.get("etag"), "an order changes the ETag");
+  const again = await ask(pet, { headers: { "if-none-match": tag } });
+  deepStrictEqual([again.status, again.text, again.headers.get("etag")], [304, "", tag]);
+}
+
+const LOGGED_REQUESTS = 600;
+
+/** The last of the duties, by a server of its own: a line for every request, refused or not. */
+export async function checkLog(contender: Contender, store: Filled, folder: string): Promise<void> {
+  await using own = servers();
+  const file = join(folder, `${contender.name}.log`);
+  const { url } = await startContender(own, contender, store.path, [
+    "sh",
+    "-c",
+    'log="$0"; exec "$@" > "$log"',
+    file,
+  ]);
+  const ask = asking(url, store.key);
+  const [unknownKey] = unknownKeys(1) as [string];
+  await ask("/store/pets/1", { key: unknownKey });
+  await ask("/store/orders", { post: { petId: 7, quantity: 1 } });
+  for (let n = 0; n < LOGGED_REQUESTS; n++) await ask("/store/pets/1");
+  const lines = readFileSync(file, "utf8").split("\n").slice(0, -1);
+  const seen = lines.map((line) => {
+    const { requestId, path, method, status, milliseconds, time } = JSON.parse(line);
+    ok(requestId && path && milliseconds > 0 && time, `${contender.name} logs ${line}`);
+    return `${method} ${status}`;
+  });
+  for (const wanted of ["GET 401", "POST 201", "GET 200"])
+    ok(seen.includes(wanted), `${contender.name} does not log a ${wanted}`);
 }
 
 /** What is in the database, seen from beside the server. */

@@ -12,8 +12,8 @@ export interface Contender {
   readonly runtime: "bun" | "node";
   /** Ours is also held against its contract. */
   readonly isOurs?: true;
-  /** The scenarios that it is for alone. */
-  readonly only?: readonly string[];
+  /** A peer that also does what ours does besides, and is held to it. */
+  readonly isDutiful?: true;
 }
 
 const node = join(import.meta.dir, "node_modules/.bin/node");
@@ -62,10 +62,15 @@ export const contenders: readonly Contender[] = [petstore, ...peers];
 
 /** A peer that also does what ours does besides: log line, usage, request id, ETag, the other headers. */
 export const dutiful = (name: string) => `${name}, same duties`;
-const reads = ["get", "list", "list-far", "filter"];
-export const dutifulPeers: readonly Contender[] = peers
-  .filter(({ runtime }) => runtime === "bun")
-  .map((peer) => ({ ...peer, name: dutiful(peer.name), env: { DUTIES: "1" }, only: reads }));
+export const dutifulPeers: readonly Contender[] = peers.map((peer) => ({
+  ...peer,
+  name: dutiful(peer.name),
+  env: { DUTIES: "1", ...generous },
+  isDutiful: true,
+}));
+
+/** Everyone who is asked for everything; first those who do the same. */
+export const everyone: readonly Contender[] = [petstore, ...dutifulPeers, ...peers];
 
 /** Who is compared on PostgreSQL and Redis. */
 export const scaledPetstore: Contender = { ...petstore, name: `${OURS}, PostgreSQL + Redis` };

@@ -8,6 +8,14 @@ export interface Figure {
   readonly p99Milliseconds?: number | undefined;
   /** Time of the processor that the server took for one; steadier than a rate where others use the machine too. */
   readonly cpuMicroseconds?: number | undefined;
+  /** Of resident memory what is the process's own: the rest are pages of files, which the system can take back. */
+  readonly ownMebibytes?: number | undefined;
+}
+
+/** What should have been measured, and why it was not. */
+export interface Missing {
+  readonly what: string;
+  readonly reason: string;
 }
 
 /** Figures that belong side by side; only they may be compared. */

@@ -11,6 +11,7 @@ export interface Options {
 
 const ROUNDS = 5;
 const QUICK_ROUNDS = 1;
+const WARM_UP_SECONDS = 2;
 
 /** What was asked for; `null` for help. A wrong option is told and ends the program. */
 export function readOptions(args: readonly string[], names: readonly string[]): Options | null {
@@ -35,7 +36,7 @@ export function readOptions(args: readonly string[], names: readonly string[]): 
   const pace: Pace = {
     rounds: positive("rounds", values.rounds ?? String(isQuick ? QUICK_ROUNDS : ROUNDS)),
     seconds: positive("seconds", values.seconds ?? (isQuick ? "1" : "3")),
-    warmUpSeconds: isQuick ? 1 : 3,
+    warmUpSeconds: isQuick ? 1 : WARM_UP_SECONDS,
     connections: positive("connections", values.connections),
   };
   // A part, or a hurry, does not replace the figures of a whole run.
@@ -57,7 +58,7 @@ npm run bench -- [options]
   --quick             one short round and small growth: shows that everything works, measures nothing
   --only <names>      these scenarios, separated by commas
   --rounds <n>        interleaved rounds (${ROUNDS})
-  --seconds <n>       seconds of load in a round (3)
+  --seconds <n>       seconds of load in a round (3; a whole run is longer by 10 minutes for each)
   --connections <n>   connections of the load (64)
   --out <folder>      where RESULTS.md and plots/ are written (bench/ for a whole run, nowhere otherwise)
   --help              this
@@ -68,11 +69,15 @@ ${scenarios.map(({ name, about }) => `  ${name.padEnd(14)}${about}`).join("\n")}
 
 Examples:
 
-  npm run bench                                     everything, about an hour; writes bench/RESULTS.md
-  npm run bench -- --quick                          everything once, briefly
+  npm run bench                                     everything, about 45 minutes; writes bench/RESULTS.md
+  npm run bench -- --seconds 1                      the same in shorter rounds, about 25 minutes
+  npm run bench -- --quick                          everything once, briefly: about 7 minutes
   npm run bench -- --only get,post                  two scenarios
   npm run bench -- --only clients --rounds 9        one, with more rounds
-  TMPDIR=/mnt/large npm run bench -- --only pets    ten million rows need about 10 GiB there
+  TMPDIR=/mnt/large npm run bench -- --only pets    ten million rows need room there: it asks for 10 GiB
+
+A scenario that fails is told of in the report, and the others go on; then the exit code is 1. What is to be
+said about figures stands in bench/notes.md, and goes into the report. Nothing is left in TMPDIR.
 
 Needs Linux with taskset; wrk, nginx, strace, PostgreSQL 15 and Redis are installed by apt as root, or asked for.
 `;

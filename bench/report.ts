@@ -1,5 +1,5 @@
-import type { Judged } from "./aims.ts";
-import { type Figure, find, shown, type Table } from "./figures.ts";
+import { type Judged, judged, judgedEvenly } from "./aims.ts";
+import { type Figure, find, type Missing, shown, type Table } from "./figures.ts";
 import type { Options } from "./options.ts";
 
 /** A table for the terminal. */
@@ -22,34 +22,73 @@ export function printedAims(aims: readonly Judged[]): string {
   return ["Aims", ...lines].join("\n");
 }
 
+/** What a report is made of. */
+export interface Results {
+  readonly tables: readonly Table[];
+  readonly missing: readonly Missing[];
+  /** What the figures depend on, as names and values. */
+  readonly about: readonly (readonly [string, string])[];
+  readonly plots: readonly { readonly name: string; readonly title: string }[];
+  readonly notes: Notes;
+}
+
+/** Written by hand, by the heading that they stand under: `aims`, or the name of a table. */
+export type Notes = ReadonlyMap<string, string>;
+
+/** Takes notes.md apart by its headings. */
+export function notesIn(text: string): Notes {
+  const sections = text.split(/^## /m).slice(1);
+  return new Map(
+    sections.map((section) => {
+      const end = section.indexOf("\n");
+      return [section.slice(0, end).trim(), section.slice(end).trim()];
+    }),
+  );
+}
+
 /** RESULTS.md. */
 export function report(
-  tables: readonly Table[],
-  aims: readonly Judged[],
-  about: readonly (readonly [string, string])[],
-  plots: readonly string[],
+  { tables, missing, about, plots, notes }: Results,
   { pace, isQuick }: Options,
 ): string {
   const { rounds, seconds, connections } = pace;
+  const aims = judged(tables);
   const missed = aims.filter(({ holds }) => holds === false);
+  const unknown = aims.filter(({ holds }) => holds === undefined);
+  const noted = (name: string) => notes.get(name) ?? [];
   return `${[
     "# Figures",
-    `Written by \`npm run bench\`. ${isQuick ? "**A quick run: it shows that everything works, and measures nothing.** " : ""}The server is pinned to one core and wrk to another; ${connections} connections; medians of ${rounds} interleaved rounds of ${seconds} s, and the least and the most of them. Only figures of one table, taken side by side, may be compared. The last column is the time of the processor that the server itself took for a request, in all its threads.`,
+    `Written by \`npm run bench\`, all of it: what is to be said about the figures stands in \`notes.md\`. ${isQuick ? "**A quick run: it shows that everything works, and measures nothing.** " : ""}The server is pinned to one core and wrk to another; ${connections} connections; medians of ${rounds} interleaved rounds of ${seconds} s, and the least and the most of them. **Only figures of one table, taken side by side, may be compared.** The last column is the time of the processor that the server itself took for a request, in all its threads: on a shared machine it is the steadier one.`,
     grid(["", ""], about),
+    missing.length > 0 ? missingOnes(missing) : [],
     "## Aims",
-    missed.length === 0
-      ? "Of what was measured, every aim holds."
-      : `**${missed.length} of ${aims.length} aims are missed**: they are marked below.`,
-    grid(
-      ["aim", "measured", ""],
-      aims.map(({ aim, measured, holds }) => [aim, measured, verdict(holds)]),
-    ),
-    "## Pictures",
-    plots.map((name) => `![${name}](plots/${name}.svg)`).join("\n\n"),
+    `${missed.length === 0 ? "Of what was measured, every aim holds." : `**${missed.length} of ${aims.length} aims are missed.**`}${unknown.length === 0 ? "" : ` ${unknown.length} were not measured.`}`,
+    aimsGrid(aims),
+    "The same comparisons with peers that also do what ours does besides (log line, usage, request id, `ETag`, all headers, counts by address), and of memory without pages that are mapped from files:",
+    aimsGrid(judgedEvenly(tables)),
+    noted("aims"),
+    plots.length > 0 ? "## Pictures" : [],
+    plots.map(({ name, title }) => `![${title}](plots/${name}.svg)`),
     "## Tables",
-    "What is promised is the same for all: key, limits of minute and day with their headers, validation, and for an order one transaction (stock, order, movement, event, idempotency key) that is synced to the disk before the answer. Ours also writes a log line for each request, counts it for the client's usage, and sends the headers of its contract; the peers do not, except where they are said to have the same duties. [docs/decisions/bench.md](../docs/decisions/bench.md) says how it is done.",
-    ...tables.map(section),
-  ].join("\n\n")}\n`;
+    "What is promised is the same for all: key, limits of minute and day with their headers, validation, and for an order one transaction (stock, order, movement, event, idempotency key) that is synced to the disk before the answer. Ours also writes a log line for each request, counts it for the client's usage, counts whoever has no valid key by address, and sends the headers of its contract; so do the peers with the same duties, and the others do not. [docs/decisions/bench.md](../docs/decisions/bench.md) says how it is done.",
+    tables.flatMap((table) => [section(table), noted(table.name)]),
+  ]
+    .flat(2)
+    .join("\n\n")}\n`;
+}
+
+function missingOnes(missing: readonly Missing[]): string[] {
+  const oneLine = (text: string) => text.replaceAll(/\s+/g, " ").slice(0, 300);
+  return [
+    "## Missing",
+    "This run is not whole:",
+    missing.map(({ what, reason }) => `- *${what}*: ${oneLine(reason)}`).join("\n"),
+  ];
+}
+
+function aimsGrid(aims: readonly Judged[]): string {
+  const rows = aims.map(({ aim, measured, holds }) => [aim, measured, verdict(holds)]);
+  return grid(["aim", "measured", ""], rows);
 }
 
 function section(table: Table): string {
@@ -60,6 +99,7 @@ function section(table: Table): string {
 /** The columns of a table: what it is about, and what else was measured. */
 function columnsOf(table: Table): { head: string; cell: (figure: Figure) => string }[] {
   const base = find([table], table.name, table.against)?.middle;
+  const ownBase = find([table], table.name, table.against)?.ownMebibytes;
   const has = (name: "p99Milliseconds" | "cpuMicroseconds") =>
     table.figures.some((figure) => figure[name] !== undefined);
   return [
@@ -71,6 +111,15 @@ function columnsOf(table: Table): { head: string; cell: (figure: Figure) => stri
     },
     ...(base
       ? [{ head: `of ${table.against}`, cell: ({ middle }: Figure) => (middle / base).toFixed(2) }]
+      : []),
+    ...(ownBase
+      ? [
+          { head: "its own, MiB", cell: (figure: Figure) => shown(figure.ownMebibytes ?? 0) },
+          {
+            head: `of ${table.against}`,
+            cell: (figure: Figure) => ((figure.ownMebibytes ?? 0) / ownBase).toFixed(2),
+          },
+        ]
       : []),
     ...(has("p99Milliseconds")
       ? [{ head: "p99, ms", cell: (figure: Figure) => shown(figure.p99Milliseconds ?? 0) }]

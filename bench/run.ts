@@ -1,13 +1,13 @@
 // Petstore beside what a user would pick instead: npm run bench -- --help
 import { join } from "node:path";
-import { judged } from "./aims.ts";
-import { aBench, type Scenario } from "./bench.ts";
+import { judged, judgedEvenly } from "./aims.ts";
+import { benches, type Scenario } from "./bench.ts";
 import type { Table } from "./figures.ts";
 import { install } from "./install.ts";
 import { surroundings } from "./machine.ts";
 import { help, type Options, readOptions } from "./options.ts";
 import { drawn } from "./plots.ts";
-import { printed, printedAims, report } from "./report.ts";
+import { notesIn, printed, printedAims, type Results, report } from "./report.ts";
 import { clientScenarios } from "./scenarios/clients.ts";
 import { diskScenarios } from "./scenarios/disk.ts";
 import { growthScenarios } from "./scenarios/growth.ts";
@@ -31,41 +31,58 @@ try {
     process.argv.slice(2),
     scenarios.map(({ name }) => name),
   );
-  if (options) await run(options);
-  else console.log(help(scenarios));
-  process.exit(0);
+  if (!options) console.log(help(scenarios));
+  process.exit(options && !(await run(options)) ? 1 : 0);
 } catch (error) {
   console.error(`bench: ${(error as Error).message}`);
   process.exit(1);
 }
 
-async function run(options: Options): Promise<void> {
+async function run(options: Options): Promise<boolean> {
   await install();
-  const about = await surroundings();
-  for (const [name, value] of about) console.log(`${name.padEnd(10)}${value}`);
+  const began = performance.now();
+  const machine = await surroundings();
   const { rounds, seconds, connections } = options.pace;
-  console.log(`${"pace".padEnd(10)}${rounds} rounds of ${seconds} s, ${connections} connections\n`);
+  const pace = ["pace", `${rounds} rounds of ${seconds} s, ${connections} connections`] as const;
+  for (const [name, value] of [...machine, pace]) console.log(`${name.padEnd(10)}${value}`);
 
   const tables: Table[] = [];
-  await using bench = aBench(options);
+  await using all = benches(options);
   for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.once(signal, async () => {
-      await bench[Symbol.asyncDispose]();
+      await all[Symbol.asyncDispose]();
       process.exit(1);
     });
   for (const scenario of scenarios) {
     if (options.only && !options.only.includes(scenario.name)) continue;
-    for (const table of await scenario.run(bench)) {
+    const from = performance.now();
+    const told = all.missing.length;
+    for (const table of await all.tablesOf(scenario)) {
       tables.push(table);
-      console.log(`${printed(table)}\n`);
+      console.log(`\n${printed(table)}`);
     }
+    for (const { what, reason } of all.missing.slice(told)) console.error(`\nMISSING ${what}: ${reason}`);
+    console.log(`\n(${scenario.name}: ${lasted(from)})`);
   }
-  const aims = judged(tables);
-  console.log(`${printedAims(aims)}\n`);
-  if (options.out === undefined) return;
-  const plots = drawn(tables);
-  const names = plots.map(({ name }) => name);
-  await Bun.write(join(options.out, "RESULTS.md"), report(tables, aims, about, names, options));
-  for (const { name, svg } of plots) await Bun.write(join(options.out, `plots/${name}.svg`), svg);
-  console.log(`Written to ${join(options.out, "RESULTS.md")}`);
+  console.log(`\n${printedAims([...judged(tables), ...judgedEvenly(tables)])}\n`);
+  const about = [...machine, pace, ["took", lasted(began)] as const];
+  if (options.out !== undefined) await write(options.out, options, { tables, missing: all.missing, about });
+  return all.missing.length === 0;
+}
+
+function lasted(from: number): string {
+  const seconds = Math.round((performance.now() - from) / 1000);
+  return seconds < 100 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+}
+
+async function write(
+  folder: string,
+  options: Options,
+  results: Pick<Results, "tables" | "missing" | "about">,
+): Promise<void> {
+  const plots = drawn(results.tables);
+  const notes = notesIn(await Bun.file(join(import.meta.dir, "notes.md")).text());
+  for (const { name, svg } of plots) await Bun.write(join(folder, `plots/${name}.svg`), svg);
+  await Bun.write(join(folder, "RESULTS.md"), report({ ...results, plots, notes }, options));
+  console.log(`Written to ${join(folder, "RESULTS.md")}`);
 }

@@ -9,11 +9,16 @@ const root = join(import.meta.dir, "..");
 export interface Server {
   readonly url: string;
   readonly pid: number;
-  /** Resident memory in MiB. */
-  memory(): number;
+  /** Resident memory in MiB, and what of it is not mapped from a file. */
+  memory(): Memory;
   /** Time of the processor so far, in all its threads. */
   cpuMicroseconds(): number;
   stop(): Promise<void>;
+}
+
+export interface Memory {
+  readonly resident: number;
+  readonly own: number;
 }
 
 export interface Start {
@@ -30,13 +35,16 @@ export interface Servers extends AsyncDisposable {
 
 export function servers(): Servers {
   const running = new Set<Server>();
+  let isOver = false;
   return {
     async start(start) {
+      if (isOver) throw new Error("Its scenario was ended.");
       const server = await started(start, () => running.delete(server));
       running.add(server);
       return server;
     },
     async [Symbol.asyncDispose]() {
+      isOver = true;
       await Promise.all([...running].map((server) => server.stop()));
     },
   };
@@ -61,7 +69,7 @@ async function started({ command, env, url }: Start, onStop: () => void): Promis
   return {
     url: address,
     pid: child.pid,
-    memory: () => residentMebibytes(child.pid),
+    memory: () => memoryOf(child.pid),
     cpuMicroseconds: () => cpuMicroseconds(child.pid),
     async stop() {
       child.kill("SIGTERM");
@@ -99,9 +107,10 @@ async function answering(url: string): Promise<string> {
   }
 }
 
-function residentMebibytes(pid: number): number {
-  const kib = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-  return Number(kib) / 1024;
+function memoryOf(pid: number): Memory {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const mebibytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1024;
+  return { resident: mebibytes("VmRSS"), own: mebibytes("RssAnon") };
 }
 
 /** The kernel counts in hundredths of a second. */

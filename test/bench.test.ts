@@ -1,5 +1,9 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { figureOf, type Table } from "../bench/figures.ts";
+import { type Options, readOptions } from "../bench/options.ts";
+import { drawn } from "../bench/plots.ts";
+import { notesIn, report } from "../bench/report.ts";
 
 const root = join(import.meta.dir, "..");
 
@@ -35,4 +39,39 @@ test("the packages of the bench are exact, and its lock says what they are, not 
     expect([name, entry.resolved]).toEqual([name, undefined]);
     if (name !== "") expect([name, typeof entry.integrity]).toEqual([name, "string"]);
   }
+});
+
+test("a report has the notes that were written by hand, and says what is missing", () => {
+  const table: Table = {
+    name: "get",
+    title: "GET of a pet",
+    unit: "requests/s",
+    wantsMore: true,
+    against: "petstore",
+    figures: [figureOf("petstore", [2, 1, 3]), figureOf("fastify", [1])],
+  };
+  const notes = notesIn(
+    "# Notes\n\n## aims\n\nWhy they are missed.\n\n## get\n\nAbout a GET.\n\n## post\n\nNot this.\n",
+  );
+  const missing = [{ what: "post", reason: "wrk said:\nnothing" }];
+  const options = readOptions(["--rounds", "3", "--seconds", "1"], []) as Options;
+  const text = report({ tables: [table], missing, about: [["commit", "abc"]], plots: [], notes }, options);
+  expect(text).toContain("| commit | abc |");
+  expect(text).toContain("| GET by id at least 2.5 times Fastify | 2.00 (2.00 / 1.00) | **missed** |");
+  expect(text).toContain("| 429 at least 0.75 of a bare Bun.serve | not measured |  |");
+  expect(text).toContain("Why they are missed.");
+  expect(text).toContain("| petstore | 2.00 | 1.00 to 3.00 | 1.00 |");
+  expect(text.trimEnd()).toEndWith("About a GET.");
+  expect(text).not.toContain("Not this.");
+  expect(text).toContain("- *post*: wrk said: nothing");
+});
+
+test("a picture has an axis with its unit, and a logarithmic one where sizes go up by powers of ten", () => {
+  const figures = [1000, 100_000, 10_000_000].map((size) => figureOf(size.toLocaleString("en"), [50_000]));
+  const shape = { unit: "requests/s", wantsMore: true, against: "", figures };
+  const [growth] = drawn([{ name: "pets", title: "GET with this many pets", ...shape }]);
+  expect(growth?.name).toBe("growth");
+  for (const label of ["requests/s", "logarithmic", "10 M", "40 k", "GET with this many pets"])
+    expect(growth?.svg).toContain(label);
+  expect(growth?.svg).toContain("prefers-color-scheme: dark");
 });

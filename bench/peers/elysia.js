@@ -3,15 +3,44 @@ import { Database } from "bun:sqlite";
 import { Elysia, t } from "elysia";
 import { duties } from "./duties.js";
 import { keysOf } from "./keys.js";
-import { spent, windows } from "./limits.js";
-import { openShop, pageLinks, Refused } from "./shop.js";
+import { admission, spent, windows } from "./limits.js";
+import { firstTag, openShop, pageLinks, Refused } from "./shop.js";
 
 const id = t.Integer({ minimum: 1 });
 const status = t.Union([t.Literal("available"), t.Literal("pending"), t.Literal("sold")]);
 
 const shop = openShop(new Database(process.env.DATABASE_URL));
 const identify = keysOf(shop);
-const admit = windows();
+
+/** Who asks, and whether they may. */
+function admitting() {
+  const admit = windows();
+  return ({ request, set }) => {
+    const client = identify(request.headers.get("x-api-key"));
+    const { headers, isSpent, retryAfter } = admit(client);
+    Object.assign(set.headers, headers);
+    if (isSpent) {
+      set.headers["retry-after"] = retryAfter;
+      throw spent;
+    }
+    return { client };
+  };
+}
+
+/** The same with all duties. */
+function admittingDutifully() {
+  const admit = admission(identify);
+  return ({ request, set, path, server }) => {
+    const begun = duties.begin(request.headers.get("x-request-id"));
+    const addressOf = () => server.requestIP(request).address;
+    const { client, headers, refused } = admit(request.headers.get("x-api-key"), addressOf);
+    Object.assign(set.headers, begun.headers, headers);
+    if (!refused) return { client, begun };
+    duties.end(begun, client, request.method, path, undefined, refused.status, refused.code);
+    throw refused;
+  };
+}
+
 const taggedPet = ({ params, request, path, set, client, begun }) => {
   const { pet, tag } = shop.taggedPet(params.petId);
   const isKnown = request.headers.get("if-none-match") === tag;
@@ -22,28 +51,20 @@ const taggedPet = ({ params, request, path, set, client, begun }) => {
 };
 // Not normalised: an unknown field is refused, as by all others here, and not dropped.
 const app = new Elysia({ normalize: false })
-  .onError(({ code, error, set }) => {
+  .onError(({ code, error, set, request, path, client, begun }) => {
     const isInvalid = code === "VALIDATION" || code === "PARSE";
     const refused = error instanceof Refused ? error : undefined;
-    set.status = refused?.status ?? (isInvalid ? 422 : 500);
-    return {
-      code: refused?.code ?? (isInvalid ? "invalid_request" : "internal_error"),
-      message: error.message,
-      status: set.status,
-    };
-  })
-  .derive(({ request, set }) => {
-    const begun = duties?.begin(request.headers.get("x-request-id"));
-    if (begun) Object.assign(set.headers, begun.headers);
-    const client = identify(request.headers.get("x-api-key"));
-    const { headers, isSpent, retryAfter } = admit(client);
-    Object.assign(set.headers, headers);
-    if (isSpent) {
-      set.headers["retry-after"] = retryAfter;
-      throw spent;
+    const status = refused?.status ?? (isInvalid ? 422 : 500);
+    const reason = refused?.code ?? (isInvalid ? "invalid_request" : "internal_error");
+    set.status = status;
+    // Whoever was not admitted is written down already.
+    if (begun) {
+      Object.assign(set.headers, duties.refusal(status));
+      duties.end(begun, client, request.method, path, undefined, status, reason);
     }
-    return { client, begun };
+    return { code: reason, message: error.message, status };
   })
+  .derive(duties ? admittingDutifully() : admitting())
   .get("/store/pets/:petId", duties ? taggedPet : ({ params }) => shop.pet(params.petId), {
     params: t.Object({ petId: t.Integer({ minimum: 1 }) }),
   })
@@ -66,10 +87,14 @@ const app = new Elysia({ normalize: false })
   )
   .post(
     "/store/orders",
-    ({ body, client, request, set }) => {
+    ({ body, client, request, path, set, begun }) => {
       const made = shop.place(client.clientId, request.headers.get("idempotency-key") ?? undefined, body);
       set.status = 201;
       set.headers.location = `/store/orders/${made.id}`;
+      if (duties) {
+        set.headers.etag = firstTag;
+        duties.end(begun, client, "POST", path, "store.order", 201);
+      }
       return made;
     },
     {

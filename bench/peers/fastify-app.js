@@ -1,5 +1,6 @@
 // What both Fastify peers share: the application, its schemas, and the two limits.
 import Fastify from "fastify";
+import { duties } from "./duties.js";
 import { Refused } from "./shop.js";
 
 const id = { type: "integer", minimum: 1 };
@@ -63,10 +64,14 @@ export const minuteLimit = {
 export function aFastify() {
   // An unknown field is refused, as by all others here, and not dropped.
   const app = Fastify({ ajv: { customOptions: { removeAdditional: false } } });
-  app.setErrorHandler((error, _request, reply) => {
+  app.setErrorHandler((error, request, reply) => {
     const status = error.status ?? error.statusCode ?? 500;
     const code =
       error instanceof Refused ? error.code : status === 429 ? "rate_limit_exceeded" : "invalid_request";
+    if (duties) {
+      request.refusedFor = code;
+      reply.headers(duties.refusal(status) ?? {});
+    }
     return reply.code(status).send({ code, message: error.message, status });
   });
   app.decorateRequest("client", null);

@@ -3,8 +3,8 @@ import { Database } from "bun:sqlite";
 import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
 import { duties } from "./duties.js";
 import { keysOf } from "./keys.js";
-import { spent, windows } from "./limits.js";
-import { openShop, pageLinks, Refused } from "./shop.js";
+import { admission, spent, windows } from "./limits.js";
+import { firstTag, openShop, pageLinks, Refused } from "./shop.js";
 
 const id = z.int().min(1);
 const status = z.enum(["available", "pending", "sold"]);
@@ -46,26 +46,12 @@ const placeOrder = createRoute({
 
 const shop = openShop(new Database(process.env.DATABASE_URL));
 const identify = keysOf(shop);
-const admit = windows();
 const app = new OpenAPIHono({
   defaultHook: (result) => {
     if (!result.success) throw new Refused(422, "invalid_request", result.error.message);
   },
 });
-app.use(async (c, next) => {
-  const begun = duties?.begin(c.req.header("x-request-id"));
-  for (const name in begun?.headers) c.header(name, begun.headers[name]);
-  const client = identify(c.req.header("x-api-key"));
-  const { headers, isSpent, retryAfter } = admit(client);
-  for (const name in headers) c.header(name, headers[name]);
-  if (isSpent) {
-    c.header("retry-after", retryAfter);
-    throw spent;
-  }
-  c.set("client", client);
-  await next();
-  if (begun) duties.end(begun, client, c.req.method, c.req.path, c.req.routePath, c.res.status);
-});
+app.use(duties ? admittingDutifully() : admitting());
 app.openapi(getPet, (c) => {
   const { petId } = c.req.valid("param");
   if (!duties) return c.json(shop.pet(petId));
@@ -81,11 +67,52 @@ app.openapi(listPets, (c) => {
 app.openapi(placeOrder, (c) => {
   const made = shop.place(c.get("client").clientId, c.req.header("idempotency-key"), c.req.valid("json"));
   c.header("location", `/store/orders/${made.id}`);
+  if (duties) c.header("etag", firstTag);
   return c.json(made, 201);
 });
 app.onError((error, c) => {
-  const { code = "internal_error", message, status = 500 } = error;
-  return c.json({ code, message, status }, status);
+  for (const [name, value] of Object.entries(duties?.refusal(error.status) ?? {})) c.header(name, value);
+  return refusal(error, c);
 });
 const server = Bun.serve({ hostname: "127.0.0.1", port: 0, development: false, fetch: app.fetch });
 console.error(`http://127.0.0.1:${server.port}`);
+
+function refusal({ code = "internal_error", message, status = 500 }, c) {
+  return c.json({ code, message, status }, status);
+}
+
+/** Who asks, and whether they may. */
+function admitting() {
+  const admit = windows();
+  return async (c, next) => {
+    const client = identify(c.req.header("x-api-key"));
+    const { headers, isSpent, retryAfter } = admit(client);
+    for (const name in headers) c.header(name, headers[name]);
+    if (isSpent) {
+      c.header("retry-after", retryAfter);
+      throw spent;
+    }
+    c.set("client", client);
+    await next();
+  };
+}
+
+/** The same with all duties. */
+function admittingDutifully() {
+  const admit = admission(identify);
+  return async (c, next) => {
+    const begun = duties.begin(c.req.header("x-request-id"));
+    const addressOf = () => c.env.requestIP(c.req.raw).address;
+    const { client, headers, refused } = admit(c.req.header("x-api-key"), addressOf);
+    for (const name in begun.headers) c.header(name, begun.headers[name]);
+    for (const name in headers) c.header(name, headers[name]);
+    const { method, path } = c.req;
+    if (refused) {
+      duties.end(begun, client, method, path, undefined, refused.status, refused.code);
+      return refusal(refused, c);
+    }
+    c.set("client", client);
+    await next();
+    duties.end(begun, client, method, path, c.req.routePath, c.res.status, c.error?.code);
+  };
+}

@@ -1,5 +1,5 @@
 // For frameworks that bring no limiter: two fixed windows in memory, as short as they can be.
-import { duties } from "./duties.js";
+import { anonymous, duties } from "./duties.js";
 import { Refused } from "./shop.js";
 
 export const MINUTE_MS = 60_000;
@@ -34,13 +34,37 @@ export function windows() {
       "x-ratelimit-remaining": String(perMinute - own.minute),
       "x-ratelimit-reset": String(reset),
     };
-    if (duties) {
-      const [minuteLeft, dayLeft] = [own.minuteEnds, own.dayEnds].map((end) => Math.ceil((end - now) / 1000));
-      headers["ratelimit-policy"] = `"minute";q=${perMinute};w=60, "day";q=${perDay};w=86400`;
-      headers.ratelimit = `"minute";r=${perMinute - own.minute};t=${minuteLeft}, "day";r=${perDay - own.day};t=${dayLeft}`;
-    }
+    if (duties) Object.assign(headers, draftHeaders(own, perMinute, perDay, now));
     return { headers, isSpent, retryAfter: String(reset) };
   };
 }
 
+function draftHeaders({ minute, minuteEnds, day, dayEnds }, perMinute, perDay, now) {
+  return duties.rates(
+    { limit: perMinute, remaining: perMinute - minute, seconds: Math.ceil((minuteEnds - now) / 1000) },
+    { limit: perDay, remaining: perDay - day, seconds: Math.ceil((dayEnds - now) / 1000) },
+  );
+}
+
 export const spent = new Refused(429, "rate_limit_exceeded", "All requests of this minute or day are spent.");
+
+/**
+ * Who asks, and whether they may, where refusals have duties too: whoever has no valid key is counted by address,
+ * and what a request is refused for is given back, to be written down.
+ */
+export function admission(identify) {
+  const admit = windows();
+  return (key, addressOf) => {
+    let client;
+    let refused;
+    try {
+      client = identify(key);
+    } catch (error) {
+      refused = error;
+    }
+    const { headers, isSpent, retryAfter } = admit(client ?? { clientId: addressOf(), ...anonymous });
+    if (isSpent) headers["retry-after"] = retryAfter;
+    if (refused) Object.assign(headers, duties.refusal(refused.status));
+    return { client, headers, refused: isSpent ? spent : refused };
+  };
+}

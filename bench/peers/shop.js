@@ -10,6 +10,9 @@ const BUSY_TIMEOUT_MS = 5000;
 export const petColumns = 'id, name, category_id as "categoryId", status';
 const knownStatuses = ["available", "pending", "sold"];
 
+/** The ETag of an order that is new. */
+export const firstTag = '"o1"';
+
 /** A request that is refused for a reason of the shop's. */
 export class Refused extends Error {
   constructor(status, code, message) {

@@ -85,7 +85,8 @@ async function everyClientOnce(bench: Bench, url: string, file: string, size: nu
   const { connections } = bench.options.pace;
   for (let asked = 0; asked < size; ) {
     const script = petByKeysInOrder(file, asked);
-    const { answers } = await load({ folder, url, script, connections, seconds: LEARNING_SECONDS });
+    const seconds = size > SOME ? LEARNING_SECONDS : 1;
+    const { answers } = await load({ folder, url, script, connections, seconds });
     // What was sent last may not have been answered.
     asked += Math.max(answers - connections, 0);
   }

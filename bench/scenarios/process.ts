@@ -1,8 +1,9 @@
 import type { Bench, Scenario } from "../bench.ts";
-import { type Contender, contenders, petstore, startContender } from "../contenders.ts";
-import { type Figure, figureOf, OURS, type Table } from "../figures.ts";
+import { type Contender, contenders, everyone, petstore, startContender } from "../contenders.ts";
+import { type Figure, figureOf, median, OURS, type Table } from "../figures.ts";
 import { PETS } from "../fill.ts";
 import { mixed } from "../requests.ts";
+import type { Memory } from "../servers.ts";
 import { load } from "../wrk.ts";
 
 const STARTS_A_ROUND = 2;
@@ -75,23 +76,33 @@ async function memory(bench: Bench): Promise<Table[]> {
   const idle: Figure[] = [];
   const loaded: Figure[] = [];
   const { rounds, seconds, connections } = bench.options.pace;
-  for (const contender of contenders) {
-    const store = bench.freshStore(`${contender.name}-memory`);
+  for (const contender of everyone) {
+    const store = bench.freshStore(contender.name);
     const server = await startContender(bench.servers, contender, store.path);
     await firstAnswer(server.url, store.key);
-    idle.push(figureOf(contender.name, [server.memory()]));
+    idle.push(weighed(contender.name, [server.memory()]));
     const script = mixed(store.key, PETS);
-    const during: number[] = [];
+    const during: Memory[] = [];
     for (let round = 0; round < rounds; round++) {
       await load({ folder: bench.folder, url: server.url, script, connections, seconds });
       during.push(server.memory());
     }
-    loaded.push(figureOf(contender.name, during));
+    loaded.push(weighed(contender.name, during));
     await server.stop();
   }
-  const shape = { unit: "MiB", wantsMore: false, against: OURS } as const;
+  const note =
+    "Resident (VmRSS), and of it the process's own (RssAnon): the rest are pages of the binary and of the database's file, which the system can take back.";
+  const shape = { unit: "MiB", wantsMore: false, against: OURS, note } as const;
   return [
     { name: "memory-idle", title: "Resident memory after the first answer", figures: idle, ...shape },
     { name: "memory", title: "Resident memory under a mixed load", figures: loaded, ...shape },
   ];
+}
+
+function weighed(who: string, seen: readonly Memory[]): Figure {
+  const resident = figureOf(
+    who,
+    seen.map((memory) => memory.resident),
+  );
+  return { ...resident, ownMebibytes: median(seen.map((memory) => memory.own)) };
 }

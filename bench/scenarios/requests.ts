@@ -107,7 +107,7 @@ export const requestScenarios: readonly Scenario[] = questions.map((question) =>
 
 async function asked(bench: Bench, question: Question): Promise<Table> {
   const { name, title, expects = "successes" } = question;
-  const line = (await bench.lineUp()).filter(({ contender: { only } }) => only?.includes(name) ?? true);
+  const line = await bench.lineUp();
   const entries: Entry[] = [];
   for (const { contender, server, store } of line) {
     const script = await question.script(store, bench.folder);

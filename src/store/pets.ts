@@ -20,7 +20,7 @@ const listColumns = fragment`id, name, category_id as "categoryId", status`;
 const stockColumns = fragment`id, quantity, status`;
 const [listNames, stockNames] = [listColumns, stockColumns].map(namesOf) as [string, string];
 
-const petById = sql<PetRecord>`select ${columns} from pets where id = :id`;
+export const petById = sql<PetRecord>`select ${columns} from pets where id = :id`;
 
 const petWithCategoryById = sql<PetWithCategory>`
   select p.id, p.name, p.category_id as "categoryId", p.status, p.quantity, p.open_orders as "openOrders",
@@ -60,11 +60,11 @@ export const takenUnits = fragment`
 const moveUnits = sql<PetRecord>`${takenUnits}`;
 
 // The same while there is stock before and after, when the status stays: indexes with a status in them are then left alone.
-const moveSomeUnits = sql<PetRecord>`
+export const takenSomeUnits = fragment`
   update pets set quantity = quantity + :units, open_orders = open_orders + :openOrders, stock_version = stock_version + 1
   where id = :id and quantity > 0 and quantity + :more > 0 and open_orders + :opened >= 0
-    and (status = 'available' or :takes = 0)
-  returning ${columns}`;
+    and (status = 'available' or :takes = 0)`;
+const moveSomeUnits = sql<PetRecord>`${takenSomeUnits} returning ${columns}`;
 
 const anyPet = sql<{ id: number }>`select id from pets limit 1`;
 const anyCategory = sql<{ id: number }>`select id from categories limit 1`;

@@ -68,6 +68,25 @@ test("a write that is refused undoes itself alone", async () => {
   });
 });
 
+test("only a write that fails half way makes the others of its batch run again", async () => {
+  const runs: string[] = [];
+  const noted =
+    (name: string, job: Job): Job =>
+    (into) => {
+      runs.push(name);
+      return job(into);
+    };
+  const refusal = new Failure("order_complete", "No.");
+  const refused: Job = async () => {
+    throw refusal;
+  };
+  await together(noted("Dogs", add("Dogs")), noted("refused", refused), noted("Cats", add("Cats")));
+  expect(runs.splice(0)).toEqual(["Dogs", "refused", "Cats"]);
+  await together(noted("Birds", add("Birds")), noted("half", addThenThrow("Ghosts", refusal)));
+  expect(runs).toEqual(["Birds", "half", "Birds", "half"]);
+  expect(names()).toEqual(["Dogs", "Cats", "Birds"]);
+});
+
 test("a write with a fault undoes itself alone and keeps its stack for the log", async () => {
   const fault = new TypeError("a fault of ours");
   const outcomes = await together(add("Dogs"), addThenThrow("Ghosts", fault), add("Cats"));

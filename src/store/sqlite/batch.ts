@@ -26,15 +26,43 @@ export async function commitTogether<J, T>(
   jobs: readonly J[],
   work: (job: J) => Promise<T>,
 ): Promise<Outcome<T>[]> {
+  // A savepoint keeps a copy of every page that changes in it, and hardly any write fails half way.
+  const outcomes = await committed(db, jobs, (job) => inTheOpen(db, () => work(job)));
+  return outcomes ?? ((await committed(db, jobs, (job) => inSavepoint(db, () => work(job)))) as Outcome<T>[]);
+}
+
+/** Nothing is kept of a batch with a write that failed half way: it must be done again, each in a savepoint. */
+async function committed<J, T>(
+  db: Connection,
+  jobs: readonly J[],
+  run: (job: J) => Promise<Outcome<T> | "half done">,
+): Promise<Outcome<T>[] | null> {
   const outcomes: Outcome<T>[] = [];
   try {
     db.exec("begin immediate");
-    for (const job of jobs) outcomes.push(await inSavepoint(db, () => work(job)));
+    for (const job of jobs) {
+      const outcome = await run(job);
+      if (outcome === "half done") {
+        tryRollback(db);
+        return null;
+      }
+      outcomes.push(outcome);
+    }
     db.exec("commit");
     return outcomes;
   } catch (error) {
     tryRollback(db);
     return jobs.map(() => outcomeOf(error));
+  }
+}
+
+async function inTheOpen<T>(db: Connection, work: () => Promise<T>): Promise<Outcome<T> | "half done"> {
+  const before = db.changes();
+  try {
+    return { done: await work() };
+  } catch (error) {
+    if (isTrouble(error)) throw error;
+    return db.changes() === before ? outcomeOf(error) : "half done";
   }
 }
 
@@ -45,12 +73,16 @@ async function inSavepoint<T>(db: Connection, work: () => Promise<T>): Promise<O
     db.exec("release job");
     return { done };
   } catch (error) {
-    // The database's own trouble may have ended the whole transaction: no job of it can be trusted.
-    if (error instanceof Unavailable) throw error;
+    if (isTrouble(error)) throw error;
     db.exec("rollback to job");
     db.exec("release job");
     return outcomeOf(error);
   }
+}
+
+/** The database's own trouble may have ended the whole transaction: no job of it can be trusted. */
+function isTrouble(error: unknown): boolean {
+  return error instanceof Unavailable;
 }
 
 function outcomeOf(error: unknown): Outcome<never> {

@@ -1,4 +1,4 @@
-import { Database, type Statement as Prepared } from "bun:sqlite";
+import { type Changes, Database, type Statement as Prepared } from "bun:sqlite";
 import { Unavailable } from "../../core/failure.ts";
 import { type Arguments, type Db, type Statement, sql, type Value } from "../statement.ts";
 
@@ -33,6 +33,10 @@ export interface Reader extends Connection {
 }
 
 export interface Connection extends Db {
+  /** Runs it and says how many rows it changed, and the id of the last new one. */
+  change(statement: Statement, args: Arguments): Changes;
+  /** How many rows were ever changed. */
+  changes(): number;
   exec(text: string): void;
   /** The first column of the first row. */
   value(text: string): unknown;
@@ -117,6 +121,7 @@ export function connectReader(path: string): Reader {
 
 const beginSnapshot = sql`begin`;
 const endSnapshot = sql`commit`;
+const allChanges = sql`select total_changes() as count`;
 
 function connection(database: Database): Connection {
   // Held for as long as the connection: Bun's own cache keeps only twenty.
@@ -126,6 +131,13 @@ function connection(database: Database): Connection {
     if (statement.kind === "list") return heldList(database, lists, statement.text);
     prepared[statement.slot] ??= database.prepare(statement.text);
     return prepared[statement.slot] as PreparedStatement;
+  };
+  const change = (statement: Statement, args: Arguments): Changes => {
+    try {
+      return held(statement).run(...statement.values(args));
+    } catch (error) {
+      throw classified(error);
+    }
   };
   return {
     get<Row>(statement: Statement<Row>, args: Arguments): Row | null {
@@ -145,12 +157,10 @@ function connection(database: Database): Connection {
       }
     },
     run(statement: Statement, args: Arguments): void {
-      try {
-        held(statement).run(...statement.values(args));
-      } catch (error) {
-        throw classified(error);
-      }
+      change(statement, args);
     },
+    change,
+    changes: () => (held(allChanges).get() as { count: number }).count,
     exec(text) {
       try {
         database.run(text);

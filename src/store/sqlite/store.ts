@@ -3,11 +3,12 @@ import { dirname } from "node:path";
 import { Unavailable } from "../../core/failure.ts";
 import type { Inspected, OpenedStore } from "../engine.ts";
 import type { Snapshot } from "../move/moving.ts";
-import { reads, writes } from "../store.ts";
+import { reads } from "../store.ts";
 import { type Connection, connect, tryRollback } from "./connection.ts";
 import { diagnoseFile } from "./doctor.ts";
 import { migrate, requireCurrentFile } from "./migrate.ts";
 import { fillingOf, inSnapshot } from "./move.ts";
+import { sqliteWrites } from "./writes.ts";
 
 /** The embedded database, opened for a command: everything in this thread. */
 export interface EmbeddedStore extends OpenedStore {
@@ -21,7 +22,7 @@ export function openStore(path: string, now: number): EmbeddedStore {
   const db = connect(path, "write");
   try {
     const migrated = migrate(db, now);
-    const store = writes(db);
+    const store = sqliteWrites(db);
     return {
       db,
       migrated,

@@ -2,10 +2,10 @@ import { Unavailable } from "../../core/failure.ts";
 import type { Command, Performed } from "../../core/perform.ts";
 import type { Writes } from "../../core/ports.ts";
 import type { Rules } from "../../core/rules.ts";
-import { writes } from "../store.ts";
 import { commitTogether } from "./batch.ts";
 import { type Connection, connect } from "./connection.ts";
 import type { FromWriter, Job, ToWriter, WriterStart } from "./writer.ts";
+import { sqliteWrites } from "./writes.ts";
 
 /** Writes in one commit at the most, so that the first of them does not wait for all the others. */
 const BATCH_WRITES = 256;
@@ -33,7 +33,7 @@ export function runWriter(port: Port, perform: Perform): (message: ToWriter) => 
 /** Takes what has come, commits it together, answers, and looks again. */
 function writerLoop({ path, rules }: WriterStart, port: Port, perform: Perform): (message: ToWriter) => void {
   const db = connect(path, "write");
-  const store = writes(db);
+  const store = sqliteWrites(db);
   let queue: Job[] = [];
   let forgetBefore: number | undefined;
   let isRunning = false;
