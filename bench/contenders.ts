@@ -26,7 +26,7 @@ export const petstore: Contender = {
   name: OURS,
   command: ["./petstore", "serve", "--port", "0"],
   env: { ...generous, ...lenient },
-  packages: ["commander", "zod"],
+  packages: ["commander"],
   runtime: "bun",
   isOurs: true,
 };

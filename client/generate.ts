@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { api, everyEndpoint } from "../src/contract/api.ts";
 import { errors } from "../src/contract/errors.ts";
 import type { Api, Endpoint } from "../src/contract/route.ts";
-import { componentSchemas, inlineSchema } from "../src/contract/schemas.ts";
+import { componentSchemas } from "../src/contract/shape.ts";
 import { docsOf, documented, fieldsOf, isArray, type Schema, type Schemas, typeOf } from "./schema-types.ts";
 
 const schemas = componentSchemas() as Schemas;
@@ -36,7 +36,7 @@ function recordOf(name: string, schema: Schema): string {
 function queryOf({ id, route }: Endpoint): string {
   if (!route.query) return "";
   const fields = Object.entries(route.query).map(([name, shape]) => {
-    const schema = inlineSchema(shape) as Schema;
+    const schema = shape.schema as Schema;
     const type = typeOf(schema, schemas, "  ", true);
     return `${docsOf([documented(id, name, schema, schemas)], "  ")}  ${name}?: ${type} | undefined;\n`;
   });
@@ -88,9 +88,9 @@ function methodOf(name: string, { id, method, route }: Endpoint): string {
   const takesIfMatch = isChange && route.kind === "record" && !route.location;
   const parameters = [
     ...Object.entries(route.params ?? {}).map(
-      ([each, shape]) => `${each}: ${typeOf(inlineSchema(shape) as Schema, schemas, "")}`,
+      ([each, shape]) => `${each}: ${typeOf(shape.schema as Schema, schemas, "")}`,
     ),
-    ...(route.body ? [bodyParameter(method, inlineSchema(route.body) as Schema, route.body.meta()?.id)] : []),
+    ...(route.body ? [bodyParameter(method, route.body.schema as Schema, route.body.id)] : []),
     ...(route.query ? [`query?: ${queryName(id)}`] : []),
     `options?: ${takesIfMatch ? "ChangeOptions" : isChange ? "WriteOptions" : "CallOptions"}`,
   ];
@@ -105,7 +105,7 @@ function bodyParameter(method: string, schema: Schema, id: string | undefined): 
 }
 
 function answerOf(route: Endpoint["route"]): string {
-  const id = route.returns?.meta()?.id;
+  const id = route.returns?.id;
   if (id === undefined) return "Call<undefined>";
   const schema = schemas[id] as Schema;
   if (route.kind === "list" && schema.items) return `ListCall<${typeOf(schema.items, schemas, "")}>`;

@@ -2,6 +2,7 @@ import { type Config, readConfig } from "../src/config.ts";
 import { everyEndpoint } from "../src/contract/api.ts";
 import { errors, errorsOf } from "../src/contract/errors.ts";
 import { type Endpoint, type Role, successStatus } from "../src/contract/route.ts";
+import { problemsOf } from "../src/contract/shape.ts";
 import { ErrorBody } from "../src/contract/shapes.ts";
 import { KEY_BYTES } from "../src/core/key-format.ts";
 import { perform } from "../src/core/perform.ts";
@@ -278,8 +279,8 @@ export function holdAgainstContract(method: string, path: string, reply: Reply):
     if (!value || !form.test(value)) complain(`the ${name} header is ${value}`);
   }
   if (reply.status >= 400 && method !== "HEAD") {
-    const problem = ErrorBody.safeParse(reply.body);
-    if (!problem.success) complain(`not an Error: ${problem.error.message}`);
+    const problems = problemsOf(ErrorBody, reply.body);
+    if (problems.length > 0) complain(`not an Error: ${JSON.stringify(problems)}`);
     const { code, status } = reply.body;
     if (status !== reply.status || errors[code as keyof typeof errors]?.status !== status)
       complain(`code ${code} with status ${status}`);
@@ -297,8 +298,8 @@ export function holdAgainstContract(method: string, path: string, reply: Reply):
     if (reply.text !== "") complain("a body where there is none");
     return;
   }
-  const shape = endpoint.route.returns.safeParse(reply.body);
-  if (!shape.success) complain(`not the shape that it returns: ${shape.error.message}`);
+  const problems = problemsOf(endpoint.route.returns, reply.body);
+  if (problems.length > 0) complain(`not the shape that it returns: ${JSON.stringify(problems)}`);
 }
 
 /** The endpoint that answers at a path: the most exact pattern has the path, whatever its methods. */

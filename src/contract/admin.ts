@@ -226,7 +226,7 @@ export const admin = {
     summary: "Requests by day, operation and status",
     description: "Of one client, or of all. At most 92 days at once.",
     role: "admin",
-    query: { clientId: clientId.meta({ description: "Only this client." }).optional(), ...usageQuery },
+    query: { clientId: clientId.described("Only this client.").optional(), ...usageQuery },
     returns: AdminUsage,
     kind: "plain",
     errors: [],

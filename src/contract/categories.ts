@@ -11,7 +11,7 @@ import {
 } from "./shapes.ts";
 
 const dogs = { id: 1, name: "Dogs", description: "Loyal, loud, always hungry" };
-const categoryId = givenId.meta({ description: "The category's id." });
+const categoryId = givenId.described("The category's id.");
 
 export const categories = {
   list: {
@@ -21,7 +21,7 @@ export const categories = {
       "With a `name` filter the categories come in the order of their names; otherwise of their ids.",
     role: "customer",
     query: {
-      name: name.meta({ description: "Only categories whose name starts so, in any case." }).optional(),
+      name: name.described("Only categories whose name starts so, in any case.").optional(),
       ...paging,
     },
     returns: Categories,

@@ -1,5 +1,5 @@
-import { z } from "zod";
 import type { Api } from "./route.ts";
+import { array } from "./shape.ts";
 import {
   givenId,
   InventoryItem,
@@ -12,7 +12,7 @@ import {
 } from "./shapes.ts";
 
 const item = { petId: 7, quantity: 3, status: "available" };
-const petId = givenId.meta({ description: "The pet's id." });
+const petId = givenId.described("The pet's id.");
 
 export const inventory = {
   list: {
@@ -22,12 +22,11 @@ export const inventory = {
       "With `maxQuantity` the entries come lowest stock first; otherwise in the order of their pets' ids.",
     role: "customer",
     query: {
-      status: z
-        .array(PetStatus)
-        .max(3)
-        .meta({ description: "Only entries of these statuses; may be repeated." })
-        .optional(),
-      maxQuantity: stockCountFilter.meta({ description: "Only entries with at most this stock." }).optional(),
+      status: array(PetStatus, {
+        maxItems: 3,
+        description: "Only entries of these statuses; may be repeated.",
+      }).optional(),
+      maxQuantity: stockCountFilter.described("Only entries with at most this stock.").optional(),
       ...paging,
     },
     returns: InventoryItems,

@@ -1,9 +1,8 @@
-import type { z } from "zod";
 import { API_VERSION, everyEndpoint } from "./api.ts";
 import { takesIfMatch } from "./errors.ts";
 import { errorExamples, headerComponents, responsesOf } from "./responses.ts";
-import { type Endpoint, isWrite, type Shapes } from "./route.ts";
-import { componentSchemas, inlineSchema, type Json, reference } from "./schemas.ts";
+import { type Endpoint, isWrite } from "./route.ts";
+import { componentSchemas, type Json, type Shapes } from "./shape.ts";
 
 /** The dates that the document tells of. */
 export interface DocumentDates {
@@ -125,7 +124,7 @@ const headerParameters = {
 
 function parametersIn(place: "path" | "query", shapes: Shapes): Json[] {
   return Object.entries(shapes).map(([name, shape]) => {
-    const { description, ...schema } = inlineSchema(shape) as Json;
+    const { description, ...schema } = shape.schema;
     return { name, in: place, required: place === "path", description, schema };
   });
 }
@@ -135,7 +134,7 @@ function header(name: string, description: string, example: string): Json {
 }
 
 function requestBodyOf({ method, route }: Endpoint): Json {
-  const content = { schema: reference(route.body as z.ZodType), example: route.example.body };
+  const content = { schema: route.body?.schema, example: route.example.body };
   return {
     required: true,
     content: {

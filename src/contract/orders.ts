@@ -1,9 +1,9 @@
-import { z } from "zod";
 import type { Api } from "./route.ts";
+import { boolean, oneOf } from "./shape.ts";
 import { dateTimeFilter, givenId, NewOrder, Order, Orders, OrderUpdate, paging } from "./shapes.ts";
 
 const order = { id: 12, petId: 7, quantity: 2, shipDate: "2026-11-30T12:00:00.000Z", complete: false };
-const orderId = givenId.meta({ description: "The order's id." });
+const orderId = givenId.described("The order's id.");
 const stockRules = ["unknown_pet", "pet_not_available", "insufficient_stock", "order_is_draft"] as const;
 
 export const orders = {
@@ -14,20 +14,15 @@ export const orders = {
       "A customer sees the orders of its own client, staff see all. With `shippedAfter` or `shippedBefore` they come in the order of their ship dates, otherwise of their ids.",
     role: "customer",
     query: {
-      petId: givenId.meta({ description: "Only orders of this pet." }).optional(),
-      complete: z.boolean().meta({ description: "Only completed, or only open, orders." }).optional(),
+      petId: givenId.described("Only orders of this pet.").optional(),
+      complete: boolean({ description: "Only completed, or only open, orders." }).optional(),
       shippedAfter: dateTimeFilter
-        .meta({ description: "Only orders with a ship date at or after this time." })
+        .described("Only orders with a ship date at or after this time.")
         .optional(),
-      shippedBefore: dateTimeFilter
-        .meta({ description: "Only orders with a ship date before this time." })
-        .optional(),
-      sort: z
-        .enum(["id", "-id", "shipDate", "-shipDate"])
-        .meta({
-          description: "The order; `-` is downward. `id` by default, `shipDate` with a filter of ship dates.",
-        })
-        .optional(),
+      shippedBefore: dateTimeFilter.described("Only orders with a ship date before this time.").optional(),
+      sort: oneOf(["id", "-id", "shipDate", "-shipDate"], {
+        description: "The order; `-` is downward. `id` by default, `shipDate` with a filter of ship dates.",
+      }).optional(),
       ...paging,
     },
     returns: Orders,

@@ -1,5 +1,5 @@
-import { z } from "zod";
 import type { Api } from "./route.ts";
+import { array, oneOf } from "./shape.ts";
 import {
   givenId,
   IDS_IN_A_FILTER,
@@ -15,7 +15,7 @@ import {
 } from "./shapes.ts";
 
 const rex = { id: 7, name: "Rex", categoryId: 1, status: "available" };
-const petId = givenId.meta({ description: "The pet's id." });
+const petId = givenId.described("The pet's id.");
 
 export const pets = {
   list: {
@@ -25,22 +25,19 @@ export const pets = {
       "With a `name` filter the pets come in the order of their names; otherwise in the order of `sort`.",
     role: "customer",
     query: {
-      id: z
-        .array(givenId)
-        .max(IDS_IN_A_FILTER)
-        .meta({ description: "Only these pets; may be repeated." })
-        .optional(),
-      status: z
-        .array(PetStatus)
-        .max(3)
-        .meta({ description: "Only pets of these statuses; may be repeated." })
-        .optional(),
-      categoryId: givenId.meta({ description: "Only pets of this category." }).optional(),
-      name: name.meta({ description: "Only pets whose name starts so, in any case." }).optional(),
-      sort: z
-        .enum(["id", "-id", "name", "-name"])
-        .meta({ description: "The order; `-` is downward. `id` by default, `name` with a `name` filter." })
-        .optional(),
+      id: array(givenId, {
+        maxItems: IDS_IN_A_FILTER,
+        description: "Only these pets; may be repeated.",
+      }).optional(),
+      status: array(PetStatus, {
+        maxItems: 3,
+        description: "Only pets of these statuses; may be repeated.",
+      }).optional(),
+      categoryId: givenId.described("Only pets of this category.").optional(),
+      name: name.described("Only pets whose name starts so, in any case.").optional(),
+      sort: oneOf(["id", "-id", "name", "-name"], {
+        description: "The order; `-` is downward. `id` by default, `name` with a `name` filter.",
+      }).optional(),
       ...paging,
     },
     returns: Pets,

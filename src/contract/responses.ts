@@ -1,7 +1,7 @@
 import { API_VERSION, everyEndpoint } from "./api.ts";
 import { type ErrorCode, errors, errorsOf } from "./errors.ts";
 import { type Endpoint, isWrite, successStatus } from "./route.ts";
-import { type Json, reference } from "./schemas.ts";
+import type { Json } from "./shape.ts";
 import { ErrorBody } from "./shapes.ts";
 
 /** Every status that an endpoint answers with: body, headers, links. */
@@ -13,7 +13,7 @@ export function responsesOf(endpoint: Endpoint, shared: Json): Json {
     description: success === 201 ? "Created." : success === 204 ? "Done; there is no body." : "The answer.",
     headers: headersOf(endpoint, success),
     ...(route.returns && {
-      content: { "application/json": { schema: reference(route.returns), example: route.example.returns } },
+      content: { "application/json": { schema: route.returns.schema, example: route.example.returns } },
     }),
     ...linksOf(id, route.location),
   };
@@ -37,7 +37,7 @@ function errorResponse(endpoint: Endpoint, status: number, codes: readonly Error
     headers: headersOf(endpoint, status),
     content: {
       "application/json": {
-        schema: reference(ErrorBody),
+        schema: ErrorBody.schema,
         examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
       },
     },

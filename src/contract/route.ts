@@ -1,12 +1,11 @@
-import type { z } from "zod";
 import type { ErrorCode } from "./errors.ts";
+import type { AnyShape, Fields, Shapes, Value } from "./shape.ts";
 
 /** What a key may do; each role includes the ones before it. */
 export const roles = ["customer", "staff", "admin"] as const;
 export type Role = (typeof roles)[number];
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-export type Shapes = Readonly<Record<string, z.ZodType>>;
 
 /** An endpoint as a value: routes, validation, the OpenAPI document and the tests follow from it. */
 export interface Route {
@@ -18,9 +17,9 @@ export interface Route {
   readonly role: Role;
   readonly params?: Shapes;
   readonly query?: Shapes;
-  readonly body?: z.ZodType;
+  readonly body?: AnyShape;
   /** The shape of a success; without one the answer is 204. */
-  readonly returns?: z.ZodType;
+  readonly returns?: AnyShape;
   /** A new record's address, with `{field}` from the record; it makes the answer 201. */
   readonly location?: string;
   /** `record`: one record with an ETag; `list`: a page with cursors; `plain`: neither. */
@@ -41,23 +40,17 @@ export interface Route {
   readonly example: { readonly body?: unknown; readonly returns?: unknown };
 }
 
-type ValuesOf<S> = S extends Shapes ? { [K in keyof S]: z.output<S[K]> } : unknown;
-type Simplify<T> = { [K in keyof T]: T[K] } & {};
-type OptionalWhenUndefined<T> = Simplify<
-  { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
-    [K in keyof T as undefined extends T[K] ? K : never]?: T[K];
-  }
->;
+type ValuesOf<S> = S extends Shapes ? { [K in keyof S]: Value<S[K]> } : unknown;
 
 /** What an operation is given: its path and query parameters by name, and its body. */
-export type Input<R extends Route> = OptionalWhenUndefined<
+export type Input<R extends Route> = Fields<
   ValuesOf<R["params"]> &
     ValuesOf<R["query"]> &
-    (R["body"] extends z.ZodType ? { body: z.output<R["body"]> } : unknown)
+    (R["body"] extends AnyShape ? { body: Value<R["body"]> } : unknown)
 >;
 
 /** What an operation answers. */
-export type Output<R extends Route> = R["returns"] extends z.ZodType ? z.output<R["returns"]> : undefined;
+export type Output<R extends Route> = R["returns"] extends AnyShape ? Value<R["returns"]> : undefined;
 
 /** A tree of routes: the keys joined by dots are the operation's one name everywhere. */
 export interface Api {

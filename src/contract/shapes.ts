@@ -1,4 +1,16 @@
-import { z } from "zod";
+import {
+  array,
+  boolean,
+  custom,
+  int,
+  mustBe,
+  object,
+  oneOf,
+  partial,
+  type Shape,
+  string,
+  type Value,
+} from "./shape.ts";
 
 /** An int64 as the wire has it: a number while that is exact, a bigint above 2^53. */
 export type Int64 = number | bigint;
@@ -7,235 +19,251 @@ export const MAX_INT64 = 9223372036854775807n;
 const MAX_INT32 = 2147483647;
 export const NAME_CHARACTERS = 200;
 export const DESCRIPTION_CHARACTERS = 2000;
+const CURSOR_CHARACTERS = 2000;
 export const BATCH_PETS = 1000;
 export const IDS_IN_A_FILTER = 100;
 export const PAGE_LIMIT = 100;
 export const PAGE_DEFAULT = 20;
 
-/** An id that came from outside: exact over the whole int64 range, so it never names another record. */
-export const givenId = z
-  .custom<Int64>()
-  .superRefine((value, context) => {
-    const problem = idProblem(value);
-    if (problem) context.addIssue({ code: "custom", message: problem });
-  })
-  .meta({ type: "integer", format: "int64", minimum: 1 });
-
-/** An id where none is wanted: any integer is taken, and not looked at. */
-const ignoredId = z
-  .custom<Int64>((value) => typeof value === "bigint" || Number.isInteger(value), "must be an integer")
-  .meta({ type: "integer", format: "int64" });
-
-/** An id that the service assigned; it stays below 2^53. */
-const id = z.int().min(1).meta({ format: "int64" });
-
-/** A count that is set is int32; units that come back from orders may carry stock beyond it. */
-const setCount = z.int().min(0).max(MAX_INT32).meta({ format: "int32" });
-const stockCount = z.int().min(0).meta({ format: "int64" });
-const orderCount = z.int().min(1).max(MAX_INT32).meta({ format: "int32" });
 const FIRST_YEAR_MS = Date.parse("0000-01-01T00:00:00Z");
 const AFTER_LAST_YEAR_MS = Date.UTC(10_000, 0, 1);
-const notDateTime = "must be an RFC 3339 date-time with an offset, such as 2026-11-30T12:00:00Z";
-const dateTime = z.iso
-  .datetime({ offset: true, error: notDateTime, abort: true })
-  .refine((text) => /T\d\d:\d\d:\d\d/.test(text) && isWithinFourDigitYears(Date.parse(text)), notDateTime);
+/** Every day that a calendar has, and no 30th of February. */
+const DATE =
+  "(?:(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048]00|[13579][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|(?:02)-(?:0[1-9]|1\\d|2[0-8])))";
+const TIME = "(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d+)?";
+const OFFSET = "(?:Z|[+-](?:[01]\\d|2[0-3]):[0-5]\\d)";
+const wholeDate = new RegExp(`^${DATE}$`);
+const wholeDateTime = new RegExp(`^${DATE}T${TIME}${OFFSET}$`);
+
+/** An id that came from outside: exact over the whole int64 range, so it never names another record. */
+export const givenId = custom<Int64>(idProblem, { type: "integer", format: "int64", minimum: 1 });
+
+/** An id where none is wanted: any integer is taken, and not looked at. */
+const ignoredId = custom<Int64>(
+  (value) => (typeof value === "bigint" || Number.isInteger(value) ? undefined : "must be an integer"),
+  { type: "integer", format: "int64" },
+);
+
+/** An id that the service assigned; it stays below 2^53. */
+export const id = int({ minimum: 1, format: "int64" });
+
+/** A count that is set is int32; units that come back from orders may carry stock beyond it. */
+const setCount = int({ minimum: 0, maximum: MAX_INT32, format: "int32" });
+const stockCount = int({ minimum: 0, format: "int64" });
+const orderCount = int({ minimum: 1, maximum: MAX_INT32, format: "int32" });
+
+const dateTime = string({ format: "date-time" }, (value) =>
+  isDateTime(value) ? [] : ["must be an RFC 3339 date-time with an offset, such as 2026-11-30T12:00:00Z"],
+);
+/** A time that the service tells. */
+export const moment = string({ format: "date-time" }, (value) =>
+  isDateTime(value) && value.endsWith("Z") ? [] : ["must be an RFC 3339 date-time in UTC"],
+);
+/** A day that the calendar has. */
+export const date = string({ format: "date", pattern: wholeDate.source }, (value) =>
+  wholeDate.test(value) ? [] : ["must be a date such as 2026-11-30"],
+);
 
 /** A name as people give it: 1 to 200 characters, not only white space. */
 export const name = text(NAME_CHARACTERS, true);
 const description = text(DESCRIPTION_CHARACTERS, false);
 
-export const PetStatus = z.enum(["available", "pending", "sold"]).meta({
+export const PetStatus = oneOf(["available", "pending", "sold"], {
   id: "PetStatus",
   description: "`available` can be ordered, `pending` is held or waits for its open orders, `sold` is gone.",
 });
-export type PetStatus = z.output<typeof PetStatus>;
+export type PetStatus = Value<typeof PetStatus>;
 
-const petFields = {
-  name: name.meta({ description: "The animal's name." }),
-  status: PetStatus,
-};
+const petName = name.described("The animal's name.");
 
-export const NewPet = z
-  .strictObject({
-    name: petFields.name,
-    categoryId: givenId.meta({ description: "The category that the animal belongs to." }),
+export const NewPet = object(
+  {
+    name: petName,
+    categoryId: givenId.described("The category that the animal belongs to."),
     status: PetStatus.optional(),
-  })
-  .meta({ id: "NewPet", description: "What creates a pet." });
-export type NewPet = z.output<typeof NewPet>;
+  },
+  { id: "NewPet", description: "What creates a pet." },
+);
+export type NewPet = Value<typeof NewPet>;
 
-export const PetReplacement = z.strictObject({ id: givenId.optional(), ...NewPet.shape }).meta({
-  id: "PetReplacement",
-  description: "A whole pet; without `status` the pet keeps its own. An `id` must be the path's.",
+export const PetReplacement = object(
+  { id: givenId.optional(), ...NewPet.fields },
+  {
+    id: "PetReplacement",
+    description: "A whole pet; without `status` the pet keeps its own. An `id` must be the path's.",
+  },
+);
+
+export const PetUpdate = object(partial({ id: givenId, ...NewPet.fields }), {
+  id: "PetUpdate",
+  description: "The fields of a pet to change. An `id` must be the path's.",
 });
 
-export const PetUpdate = z
-  .strictObject({ id: givenId, ...NewPet.shape })
-  .partial()
-  .meta({ id: "PetUpdate", description: "The fields of a pet to change. An `id` must be the path's." });
-
-export const Pet = z
-  .strictObject({
-    id: id.meta({ description: "Assigned on creation." }),
-    name: petFields.name,
-    categoryId: id.meta({ description: "The category that the animal belongs to." }),
+export const Pet = object(
+  {
+    id: id.described("Assigned on creation."),
+    name: petName,
+    categoryId: id.described("The category that the animal belongs to."),
     status: PetStatus.optional(),
-  })
-  .meta({ id: "Pet", description: "An animal of the store." });
-export type Pet = z.output<typeof Pet>;
+  },
+  { id: "Pet", description: "An animal of the store." },
+);
+export type Pet = Value<typeof Pet>;
 
-export const Pets = z.array(Pet).meta({ id: "Pets", description: "A page of pets." });
-export const NewPets = z
-  .array(NewPet)
-  .min(1)
-  .max(BATCH_PETS)
-  .meta({ id: "NewPets", description: "1 to 1,000 pets to create." });
+export const Pets = array(Pet, { id: "Pets", description: "A page of pets." });
+export const NewPets = array(NewPet, {
+  minItems: 1,
+  maxItems: BATCH_PETS,
+  id: "NewPets",
+  description: "1 to 1,000 pets to create.",
+});
 
-export const NewCategory = z
-  .strictObject({
-    name: name.meta({ description: "For example a kind of animal. Names need not be unique." }),
-    description: description.meta({ description: "A short description." }).optional(),
-  })
-  .meta({ id: "NewCategory", description: "What creates a category." });
+export const NewCategory = object(
+  {
+    name: name.described("For example a kind of animal. Names need not be unique."),
+    description: description.described("A short description.").optional(),
+  },
+  { id: "NewCategory", description: "What creates a category." },
+);
 
-export const CategoryReplacement = z
-  .strictObject({ id: givenId.optional(), ...NewCategory.shape })
-  .meta({ id: "CategoryReplacement", description: "A whole category. An `id` must be the path's." });
+export const CategoryReplacement = object(
+  { id: givenId.optional(), ...NewCategory.fields },
+  { id: "CategoryReplacement", description: "A whole category. An `id` must be the path's." },
+);
 
-export const CategoryUpdate = z
-  .strictObject({ id: givenId, name, description: description.nullable() })
-  .partial()
-  .meta({
-    id: "CategoryUpdate",
-    description: "The fields of a category to change; `null` clears the description.",
-  });
+export const CategoryUpdate = object(partial({ id: givenId, name, description: description.nullable() }), {
+  id: "CategoryUpdate",
+  description: "The fields of a category to change; `null` clears the description.",
+});
 
-export const Category = z
-  .strictObject({ id, ...NewCategory.shape })
-  .meta({ id: "Category", description: "A category of animals." });
-export type Category = z.output<typeof Category>;
-export const Categories = z.array(Category).meta({ id: "Categories", description: "A page of categories." });
+export const Category = object(
+  { id, ...NewCategory.fields },
+  { id: "Category", description: "A category of animals." },
+);
+export type Category = Value<typeof Category>;
+export const Categories = array(Category, { id: "Categories", description: "A page of categories." });
 
-export const StorePet = z
-  .strictObject({
-    ...Pet.shape,
+export const StorePet = object(
+  {
+    ...Pet.fields,
     status: PetStatus,
     category: Category,
-    quantity: stockCount.meta({ description: "Units that can be ordered now." }),
-  })
-  .meta({ id: "StorePet", description: "A pet with its category and its stock." });
-export type StorePet = z.output<typeof StorePet>;
+    quantity: stockCount.described("Units that can be ordered now."),
+  },
+  { id: "StorePet", description: "A pet with its category and its stock." },
+);
+export type StorePet = Value<typeof StorePet>;
 
 const orderFields = {
-  petId: givenId.meta({ description: "The pet that is ordered; without one the order is a draft." }),
-  quantity: orderCount.meta({ description: "Units ordered; 1 if a pet is given without it." }),
-  shipDate: dateTime.meta({ description: "Expected or actual ship date." }),
-  complete: z.boolean().meta({ description: "Whether the order has been fulfilled." }),
+  petId: givenId.described("The pet that is ordered; without one the order is a draft."),
+  quantity: orderCount.described("Units ordered; 1 if a pet is given without it."),
+  shipDate: dateTime.described("Expected or actual ship date."),
+  complete: boolean({ description: "Whether the order has been fulfilled." }),
 };
 
-export const NewOrder = z
-  .strictObject({ id: ignoredId.meta({ description: "Ignored: the service assigns it." }), ...orderFields })
-  .partial()
-  .meta({ id: "NewOrder", description: "What places an order; without `petId` it is a draft." });
-export type NewOrder = z.output<typeof NewOrder>;
+export const NewOrder = object(
+  partial({ id: ignoredId.described("Ignored: the service assigns it."), ...orderFields }),
+  { id: "NewOrder", description: "What places an order; without `petId` it is a draft." },
+);
+export type NewOrder = Value<typeof NewOrder>;
 
-export const OrderUpdate = z
-  .strictObject({
+export const OrderUpdate = object(
+  partial({
     id: givenId,
     petId: orderFields.petId.nullable(),
     quantity: orderFields.quantity.nullable(),
     shipDate: orderFields.shipDate.nullable(),
     complete: orderFields.complete,
-  })
-  .partial()
-  .meta({
+  }),
+  {
     id: "OrderUpdate",
     description: "The fields of an open order to change; `petId: null` makes it a draft again.",
-  });
-export type OrderUpdate = z.output<typeof OrderUpdate>;
+  },
+);
+export type OrderUpdate = Value<typeof OrderUpdate>;
 
-export const Order = z
-  .strictObject({ ...orderFields, id, petId: id })
-  .partial()
-  .meta({ id: "Order", description: "An order of a pet." });
-export type Order = z.output<typeof Order>;
-export const Orders = z.array(Order).meta({ id: "Orders", description: "A page of orders." });
+export const Order = object(partial({ ...orderFields, id, petId: id }), {
+  id: "Order",
+  description: "An order of a pet.",
+});
+export type Order = Value<typeof Order>;
+export const Orders = array(Order, { id: "Orders", description: "A page of orders." });
 
-export const InventoryItem = z
-  .strictObject({
-    petId: id,
-    quantity: stockCount.meta({ description: "Units that can be ordered now." }),
-    status: PetStatus,
-  })
-  .meta({ id: "InventoryItem", description: "The stock of a pet." });
-export type InventoryItem = z.output<typeof InventoryItem>;
-export const InventoryItems = z
-  .array(InventoryItem)
-  .meta({ id: "InventoryItems", description: "A page of stock entries." });
+export const InventoryItem = object(
+  { petId: id, quantity: stockCount.described("Units that can be ordered now."), status: PetStatus },
+  { id: "InventoryItem", description: "The stock of a pet." },
+);
+export type InventoryItem = Value<typeof InventoryItem>;
+export const InventoryItems = array(InventoryItem, {
+  id: "InventoryItems",
+  description: "A page of stock entries.",
+});
 
-export const InventoryUpdate = z
-  .strictObject({ quantity: setCount.meta({ description: "The new stock count." }) })
-  .meta({ id: "InventoryUpdate", description: "What sets the stock of a pet." });
+export const InventoryUpdate = object(
+  { quantity: setCount.described("The new stock count.") },
+  { id: "InventoryUpdate", description: "What sets the stock of a pet." },
+);
 
-export const MovementReason = z
-  .enum(["created", "ordered", "changed", "cancelled", "restocked", "sold", "returned", "removed"])
-  .meta({ id: "MovementReason", description: "Why stock changed." });
-export type MovementReason = z.output<typeof MovementReason>;
+export const MovementReason = oneOf(
+  ["created", "ordered", "changed", "cancelled", "restocked", "sold", "returned", "removed"],
+  { id: "MovementReason", description: "Why stock changed." },
+);
+export type MovementReason = Value<typeof MovementReason>;
 
-export const Movement = z
-  .strictObject({
+export const Movement = object(
+  {
     id,
     petId: id,
-    change: z.int().meta({ format: "int64", description: "Units added, or taken if negative." }),
-    balance: stockCount.meta({ description: "The stock after the change." }),
+    change: int({ format: "int64", description: "Units added, or taken if negative." }),
+    balance: stockCount.described("The stock after the change."),
     reason: MovementReason,
-    orderId: id.meta({ description: "The order that caused it, if one did." }).optional(),
-    at: dateTime.meta({ description: "When it happened." }),
-  })
-  .meta({ id: "Movement", description: "One change of stock; movements are never changed or removed." });
-export type Movement = z.output<typeof Movement>;
-export const Movements = z
-  .array(Movement)
-  .meta({ id: "Movements", description: "A page of movements, newest first." });
+    orderId: id.described("The order that caused it, if one did.").optional(),
+    at: dateTime.described("When it happened."),
+  },
+  { id: "Movement", description: "One change of stock; movements are never changed or removed." },
+);
+export type Movement = Value<typeof Movement>;
+export const Movements = array(Movement, {
+  id: "Movements",
+  description: "A page of movements, newest first.",
+});
 
-export const ErrorDetail = z
-  .strictObject({
-    field: z.string().meta({ description: "The field or parameter." }),
-    message: z.string().meta({ description: "What is wrong with it." }),
-  })
-  .meta({ id: "ErrorDetail", description: "One problem of a request." });
-export type ErrorDetail = z.output<typeof ErrorDetail>;
+export const ErrorDetail = object(
+  {
+    field: string({ description: "The field or parameter." }),
+    message: string({ description: "What is wrong with it." }),
+  },
+  { id: "ErrorDetail", description: "One problem of a request." },
+);
+export type ErrorDetail = Value<typeof ErrorDetail>;
 
-export const ErrorBody = z
-  .strictObject({
-    code: z.string().meta({ description: "Machine-readable and stable." }),
-    message: z.string().meta({ description: "What was wrong and what to do." }),
-    status: z.int().min(400).max(599).meta({ description: "The HTTP status code." }),
-    details: z.array(ErrorDetail).meta({ description: "Every problem of a refused request." }).optional(),
-  })
-  .meta({ id: "Error", description: "Every failure has this body." });
-export type ErrorBody = z.output<typeof ErrorBody>;
+export const ErrorBody = object(
+  {
+    code: string({ description: "Machine-readable and stable." }),
+    message: string({ description: "What was wrong and what to do." }),
+    status: int({ minimum: 400, maximum: 599, description: "The HTTP status code." }),
+    details: array(ErrorDetail, { description: "Every problem of a refused request." }).optional(),
+  },
+  { id: "Error", description: "Every failure has this body." },
+);
+export type ErrorBody = Value<typeof ErrorBody>;
 
 export const paging = {
-  limit: z.int().min(1).max(PAGE_LIMIT).default(PAGE_DEFAULT).meta({ description: "Records on a page." }),
-  cursor: z
-    .string()
-    .max(2000)
-    .meta({ description: "Where the page starts: from the `Link` header of the page before." })
+  limit: int({ minimum: 1, maximum: PAGE_LIMIT, description: "Records on a page." }).default(PAGE_DEFAULT),
+  cursor: text(CURSOR_CHARACTERS, false)
+    .described("Where the page starts: from the `Link` header of the page before.")
     .optional(),
 };
 
 export const dateTimeFilter = dateTime;
 export const stockCountFilter = setCount;
 
-function text(characters: number, required: boolean) {
-  return z
-    .string()
-    .superRefine((value, context) => {
-      for (const message of textProblems(value, characters, required))
-        context.addIssue({ code: "custom", message });
-    })
-    .meta(required ? { minLength: 1, maxLength: characters, pattern: "\\S" } : { maxLength: characters });
+/** Words of people: no NUL, no broken characters. */
+export function text(characters: number, isRequired: boolean): Shape<string> {
+  const told = { maxLength: characters };
+  return string(isRequired ? { minLength: 1, ...told, pattern: "\\S" } : told, (value) =>
+    textProblems(value, characters, isRequired),
+  );
 }
 
 function* textProblems(value: string, characters: number, required: boolean): Generator<string> {
@@ -249,8 +277,7 @@ function* textProblems(value: string, characters: number, required: boolean): Ge
 }
 
 function idProblem(value: unknown): string | undefined {
-  if (value === undefined) return "is required";
-  if (typeof value !== "bigint" && !Number.isInteger(value)) return `must be an integer, got ${shown(value)}`;
+  if (typeof value !== "bigint" && !Number.isInteger(value)) return mustBe("an integer", value);
   if (typeof value === "number" && !Number.isSafeInteger(value))
     return "must be an integer written without fraction or exponent";
   if ((value as Int64) < 1) return `must be at least 1, got ${value}`;
@@ -259,16 +286,8 @@ function idProblem(value: unknown): string | undefined {
 }
 
 /** An offset can carry the first and the last hours out of what RFC 3339 can write in UTC. */
-function isWithinFourDigitYears(time: number): boolean {
+function isDateTime(value: string): boolean {
+  if (!wholeDateTime.test(value)) return false;
+  const time = Date.parse(value);
   return time >= FIRST_YEAR_MS && time < AFTER_LAST_YEAR_MS;
-}
-
-/** A value as a message may show it: short, and never a whole body. */
-export function shown(value: unknown): string {
-  if (value === undefined) return "nothing";
-  if (typeof value === "bigint") return String(value);
-  if (Array.isArray(value)) return "an array";
-  if (typeof value === "object" && value !== null) return "an object";
-  const text = JSON.stringify(value);
-  return text.length > 60 ? `${text.slice(0, 60)}...` : text;
 }

@@ -6,7 +6,7 @@ export const store = {
     at: "GET /store/pets/{petId}",
     summary: "Get a pet with its category and stock",
     role: "customer",
-    params: { petId: givenId.meta({ description: "The pet's id." }) },
+    params: { petId: givenId.described("The pet's id.") },
     returns: StorePet,
     kind: "record",
     errors: ["pet_not_found"],

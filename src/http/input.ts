@@ -1,6 +1,6 @@
-import { z } from "zod";
-import type { Route, Shapes } from "../contract/route.ts";
-import { type ErrorDetail, type Int64, MAX_INT64, shown } from "../contract/shapes.ts";
+import type { Route } from "../contract/route.ts";
+import { type AnyShape, type Problem, type Schema, type Shapes, shown } from "../contract/shape.ts";
+import { type ErrorDetail, type Int64, MAX_INT64 } from "../contract/shapes.ts";
 import { fail } from "../core/failure.ts";
 
 /** Reads an endpoint's parameters and body; what is wrong is told all at once. */
@@ -24,10 +24,11 @@ export function inputReader(route: Route): InputReader {
       return input;
     },
     body(value) {
-      const result = (route.body as z.ZodType).safeParse(value, { reportInput: true });
-      if (result.success) return result.data;
-      const problems = result.error.issues.flatMap((issue) => details(issue, route.body as z.ZodType));
-      fail("invalid_body", summary("The body", problems), told(problems));
+      const problems: Problem[] = [];
+      const body = route.body?.check(value, problems);
+      if (problems.length === 0) return body;
+      const details = problems.map((problem) => detail(problem));
+      fail("invalid_body", summary("The body", details), told(details));
     },
   };
 }
@@ -51,7 +52,7 @@ function queryReader(shapes: Shapes): QueryReader {
   const known = new Set(parameters.map(({ name }) => name));
   const defaults = Object.fromEntries(
     parameters.flatMap(({ name, shape }) => {
-      const value = shape.safeParse(undefined).data;
+      const value = shape.check(undefined, []);
       return value === undefined ? [] : [[name, value]];
     }),
   );
@@ -75,9 +76,9 @@ function queryReader(shapes: Shapes): QueryReader {
         continue;
       }
       const coerced = values.map((text) => coerce(kind.type, text));
-      const result = shape.safeParse(kind.isArray ? coerced : coerced[0], { reportInput: true });
-      if (result.success) into[name] = result.data;
-      else problems.push(...result.error.issues.flatMap((issue) => details(issue, shape, name)));
+      const wrong: Problem[] = [];
+      into[name] = shape.check(kind.isArray ? coerced : coerced[0], wrong);
+      problems.push(...wrong.map((problem) => detail(problem, name)));
     }
   };
 }
@@ -97,11 +98,10 @@ interface Kind {
   readonly isArray: boolean;
 }
 
-/** How a parameter is written, read off its JSON schema. */
-function kindOf(shape: z.ZodType): Kind {
-  const schema = z.toJSONSchema(shape, { unrepresentable: "any", io: "input" });
+/** How a parameter is written. */
+function kindOf({ schema }: AnyShape): Kind {
   const isArray = schema.type === "array";
-  return { isArray, type: isArray ? (schema.items as { type?: unknown }).type : schema.type };
+  return { isArray, type: isArray ? (schema.items as Schema).type : schema.type };
 }
 
 function coerce(type: unknown, text: string): unknown {
@@ -114,55 +114,9 @@ function coerce(type: unknown, text: string): unknown {
 }
 
 /** A problem as the caller can act on it. */
-function details(issue: z.core.$ZodIssue, shape: z.ZodType, prefix = ""): ErrorDetail[] {
-  const field =
-    prefix + issue.path.map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`)).join("");
-  const at = field.replace(/^\./, "");
-  // Every count has a limit of its own, below the one that any integer has.
-  if (issue.code === "too_big" && issue.maximum === Number.MAX_SAFE_INTEGER) return [];
-  if (issue.code !== "unrecognized_keys") return [{ field: at || "body", message: messageOf(issue) }];
-  const fields = fieldsOf(shape);
-  const known = fields.length > 0 ? `; known are ${fields.join(", ")}` : "";
-  return issue.keys.map((key) => ({
-    field: at ? `${at}.${key.slice(0, 100)}` : key.slice(0, 100),
-    message: `is not a known field${known}`,
-  }));
-}
-
-function messageOf(issue: z.core.$ZodIssue): string {
-  switch (issue.code) {
-    case "invalid_type":
-      if (issue.input === undefined) return "is required";
-      return `must be ${named[issue.expected] ?? issue.expected}, got ${shown(issue.input)}`;
-    case "invalid_value":
-      return issue.input === undefined
-        ? "is required"
-        : `must be one of ${issue.values.join(", ")}, got ${shown(issue.input)}`;
-    case "too_small":
-      return issue.origin === "array"
-        ? `must have at least ${issue.minimum} items`
-        : `must be at least ${issue.minimum}, got ${shown(issue.input)}`;
-    case "too_big":
-      return issue.origin === "array"
-        ? `must have at most ${issue.maximum} items, has ${(issue.input as unknown[]).length}`
-        : `must be at most ${issue.maximum}, got ${shown(issue.input)}`;
-    default:
-      return issue.message;
-  }
-}
-
-const named: Readonly<Record<string, string>> = {
-  int: "an integer",
-  number: "an integer",
-  string: "a string",
-  boolean: "true or false",
-  object: "an object",
-  array: "an array",
-};
-
-function fieldsOf(shape: z.ZodType): string[] {
-  if (shape instanceof z.ZodArray) return fieldsOf(shape.element as z.ZodType);
-  return shape instanceof z.ZodObject ? Object.keys(shape.shape) : [];
+function detail({ path, message }: Problem, parameter = ""): ErrorDetail {
+  const steps = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`));
+  return { field: (parameter + steps.join("")).replace(/^\./, "") || "body", message };
 }
 
 /** Problems that are told one by one; a body can have a million. */

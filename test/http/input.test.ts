@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
-import { z } from "zod";
+import { NewBan } from "../../src/contract/access-shapes.ts";
 import type { Route } from "../../src/contract/route.ts";
-import { givenId, NewOrder, NewPet, NewPets, PetStatus, paging } from "../../src/contract/shapes.ts";
+import { type AnyShape, array, boolean } from "../../src/contract/shape.ts";
+import { date, givenId, NewOrder, NewPet, NewPets, PetStatus, paging } from "../../src/contract/shapes.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { inputReader } from "../../src/http/input.ts";
 
@@ -11,9 +12,10 @@ const route: Omit<Route, "body"> = {
   role: "customer",
   params: { thingId: givenId },
   query: {
-    id: z.array(givenId).max(3).optional(),
-    status: z.array(PetStatus).optional(),
-    big: z.boolean().optional(),
+    id: array(givenId, { maxItems: 3 }).optional(),
+    status: array(PetStatus).optional(),
+    big: boolean().optional(),
+    day: date.optional(),
     ...paging,
   },
   kind: "list",
@@ -33,7 +35,7 @@ function problems(work: () => unknown): Record<string, string> {
   throw new Error("Nothing was refused.");
 }
 
-const bodyOf = (body: z.ZodType) => (value: unknown) => inputReader({ ...route, body }).body(value);
+const bodyOf = (body: AnyShape) => (value: unknown) => inputReader({ ...route, body }).body(value);
 
 test("parameters come as their shapes have them, with defaults for what is left out", () => {
   expect(parameters({ thingId: "7" }, "")).toEqual({ thingId: 7, limit: 20 });
@@ -64,11 +66,14 @@ const wrongQueries: readonly [search: string, field: string, message: RegExp][] 
   ["?id=9223372036854775808", "id[0]", /^must be at most 9223372036854775807$/],
   ["?id=1&id=2&id=3&id=4", "id", /^must have at most 3 items, has 4$/],
   ["?big=yes", "big", /^must be true or false, got "yes"$/],
-  ["?colour=red", "colour", /^is unknown; known are id, status, big, limit, cursor$/],
+  ["?day=2026-02-29", "day", /^must be a date such as 2026-11-30$/],
+  ["?day=2026-11-30T00:00:00Z", "day", /^must be a date such as 2026-11-30$/],
+  [`?cursor=${"x".repeat(2001)}`, "cursor", /^must have at most 2000 characters, has 2001$/],
+  ["?colour=red", "colour", /^is unknown; known are id, status, big, day, limit, cursor$/],
 ];
 
 for (const [search, field, message] of wrongQueries) {
-  test(`the query ${search} is refused with what is wrong and what was sent`, () => {
+  test(`the query ${search.slice(0, 70)} is refused with what is wrong and what was sent`, () => {
     const found = problems(() => parameters({ thingId: "7" }, search));
     expect(Object.keys(found)).toEqual([field]);
     expect(found[field]).toMatch(message);
@@ -85,7 +90,7 @@ test("an id of the path says its range and what was sent", () => {
   expect(problems(() => parameters({ thingId: "seven" }, ""))).toEqual({ thingId: message });
 });
 
-const wrongBodies: readonly [shape: z.ZodType, body: unknown, expected: Record<string, RegExp>][] = [
+const wrongBodies: readonly [shape: AnyShape, body: unknown, expected: Record<string, RegExp>][] = [
   [NewPet, {}, { name: /^is required$/, categoryId: /^is required$/ }],
   [
     NewPet,
@@ -142,7 +147,17 @@ const wrongBodies: readonly [shape: z.ZodType, body: unknown, expected: Record<s
     { quantity: 0, shipDate: "2026-11-30" },
     { quantity: /at least 1, got 0/, shipDate: /RFC 3339/ },
   ],
-  [NewOrder, { quantity: 1e300 }, { quantity: /^must be (an integer|at most 2147483647)/ }],
+  [
+    NewOrder,
+    { quantity: null, shipDate: "2026-02-29T12:00:00Z", complete: null },
+    {
+      quantity: /^must be an integer, got null$/,
+      shipDate: /RFC 3339/,
+      complete: /^must be true or false, got null$/,
+    },
+  ],
+  [NewBan, { minutes: 1, reason: "a\0b" }, { reason: /NUL/ }],
+  [NewOrder, { quantity: 1e300 }, { quantity: /^must be at most 2147483647, got 1e\+300$/ }],
 ];
 
 for (const [shape, body, expected] of wrongBodies) {
@@ -169,4 +184,8 @@ test("the sentence of a refusal names three problems, its details all", () => {
     expect(message).toEndWith("; ....");
     expect(details).toHaveLength(9);
   }
+});
+
+test("two shapes never have one name", () => {
+  expect(() => boolean({ id: "Pet" })).toThrow("Two shapes are called Pet.");
 });

@@ -124,10 +124,10 @@ function operationOf(document: Document, endpoint: Endpoint, common: Common): Op
     inPath: parameters.filter((parameter) => parameter.in === "path"),
     inQuery: parameters.filter((parameter) => parameter.in === "query"),
     inHeaders: without(Object.keys(headersTaken(document, endpoint)), common.taken),
-    body: route.body && { schema: route.body.meta()?.id, example: route.example.body },
+    body: route.body && { schema: route.body.id, example: route.example.body },
     answer: {
       status,
-      schema: route.returns?.meta()?.id,
+      schema: route.returns?.id,
       example: route.example.returns,
       headers: without(Object.keys(responses[status]?.headers ?? {}), common.given),
     },
