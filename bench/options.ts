@@ -69,9 +69,9 @@ ${scenarios.map(({ name, about }) => `  ${name.padEnd(14)}${about}`).join("\n")}
 
 Examples:
 
-  npm run bench                                     everything, about 45 minutes; writes bench/RESULTS.md
-  npm run bench -- --seconds 1                      the same in shorter rounds, about 25 minutes
-  npm run bench -- --quick                          everything once, briefly: about 7 minutes
+  npm run bench                                     everything, about 43 minutes; writes bench/RESULTS.md
+  npm run bench -- --seconds 1                      the same in shorter rounds, about 22 minutes
+  npm run bench -- --quick                          everything once, briefly: about 6 minutes
   npm run bench -- --only get,post                  two scenarios
   npm run bench -- --only clients --rounds 9        one, with more rounds
   TMPDIR=/mnt/large npm run bench -- --only pets    ten million rows need room there: it asks for 10 GiB
