@@ -13,7 +13,7 @@ const BATCH_WRITES = 256;
 const COPY_AFTER_PAUSE = 1000;
 const PAUSE_MS = 50;
 /** ... as soon as no write waits ... */
-const COPY_WHEN_NONE_WAITS = 4000;
+const COPY_WHEN_NONE_WAITS = 16_000;
 /** ... and even while writes wait. */
 const COPY_AT_LATEST = 20_000;
 
