@@ -111,12 +111,14 @@ export function array<T>(
       refuse(problems, mustBe("an array", value));
       return [];
     }
-    const read = value.map((item, at) => checkAt(at, items, item, problems));
+    // Of too many none is looked at: there may be millions.
+    if (maxItems !== undefined && value.length > maxItems) {
+      refuse(problems, `must have at most ${maxItems} items, has ${value.length}`);
+      return [];
+    }
     if (minItems !== undefined && value.length < minItems)
       refuse(problems, `must have at least ${minItems} items`);
-    if (maxItems !== undefined && value.length > maxItems)
-      refuse(problems, `must have at most ${maxItems} items, has ${value.length}`);
-    return read;
+    return value.map((item, at) => checkAt(at, items, item, problems));
   };
   const bounds = { ...(minItems !== undefined && { minItems }), ...(maxItems !== undefined && { maxItems }) };
   return shaped(check, { ...bounds, type: "array", items: items.schema, ...told });
@@ -191,7 +193,7 @@ function shaped<T>(check: Check<T>, { id, ...told }: Told): Shape<T> {
   if (id !== undefined && components.has(id)) throw new Error(`Two shapes are called ${id}.`);
   if (id !== undefined) components.set(id, told);
   const schema = id === undefined ? told : { $ref: `#/components/schemas/${id}` };
-  // Beside a reference nothing else counts.
+  // Beside a reference only a description is told.
   const and = (more: Schema) => (schema.$ref ? schema : { ...more, ...schema });
   return {
     id,

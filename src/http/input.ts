@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../contract/errors.ts";
 import type { Route } from "../contract/route.ts";
 import { type AnyShape, type Problem, type Schema, type Shapes, shown } from "../contract/shape.ts";
 import { type ErrorDetail, type Int64, MAX_INT64 } from "../contract/shapes.ts";
@@ -20,15 +21,15 @@ export function inputReader(route: Route): InputReader {
       for (const name of pathNames) input[name] = pathId(name, path[name] ?? "", problems);
       query ??= queryReader(route.query ?? {});
       query(search, input, problems);
-      if (problems.length > 0) fail("invalid_parameter", summary("The request", problems), told(problems));
+      if (problems.length > 0) refuse("invalid_parameter", "The request", problems, problems.length);
       return input;
     },
     body(value) {
       const problems: Problem[] = [];
       const body = route.body?.check(value, problems);
       if (problems.length === 0) return body;
-      const details = problems.map((problem) => detail(problem));
-      fail("invalid_body", summary("The body", details), told(details));
+      const first = problems.slice(0, TOLD_PROBLEMS).map((problem) => detail(problem));
+      refuse("invalid_body", "The body", first, problems.length);
     },
   };
 }
@@ -116,22 +117,22 @@ function coerce(type: unknown, text: string): unknown {
 /** A problem as the caller can act on it. */
 function detail({ path, message }: Problem, parameter = ""): ErrorDetail {
   const steps = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`));
-  return { field: (parameter + steps.join("")).replace(/^\./, "") || "body", message };
+  const field = (parameter + steps.join("")).replace(/^\./, "");
+  return { field: field === "" && path.length === 0 ? "body" : field, message };
 }
 
 /** Problems that are told one by one; a body can have a million. */
 const TOLD_PROBLEMS = 100;
 
-function told(problems: readonly ErrorDetail[]): readonly ErrorDetail[] {
-  if (problems.length <= TOLD_PROBLEMS) return problems;
-  const rest = { field: "...", message: `and ${problems.length - TOLD_PROBLEMS} more` };
-  return [...problems.slice(0, TOLD_PROBLEMS), rest];
-}
-
-/** The first problems in one sentence; all of them are in the details. */
-function summary(what: string, problems: readonly ErrorDetail[]): string {
-  const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
-  const first = problems.slice(0, 3).map(({ field, message }) => `${field} ${message}`);
-  const rest = problems.length > 3 ? "; ..." : "";
-  return `${what} has ${count}: ${first.join("; ")}${rest}.`;
+/** The first problems in one sentence, and those that are told in the details. */
+function refuse(code: ErrorCode, what: string, problems: readonly ErrorDetail[], count: number): never {
+  const sentence = problems.slice(0, 3).map(({ field, message }) => `${field} ${message}`);
+  const rest = count > 3 ? "; ..." : "";
+  const details = problems.slice(0, TOLD_PROBLEMS);
+  if (count > TOLD_PROBLEMS) details.push({ field: "...", message: `and ${count - TOLD_PROBLEMS} more` });
+  fail(
+    code,
+    `${what} has ${count === 1 ? "1 problem" : `${count} problems`}: ${sentence.join("; ")}${rest}.`,
+    details,
+  );
 }

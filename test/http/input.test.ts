@@ -189,3 +189,18 @@ test("the sentence of a refusal names three problems, its details all", () => {
 test("two shapes never have one name", () => {
   expect(() => boolean({ id: "Pet" })).toThrow("Two shapes are called Pet.");
 });
+
+test("of too many items none is looked at, and of a million problems a hundred are told", () => {
+  const many = problems(() => bodyOf(NewPets)(new Array(4_000_000).fill(0)));
+  expect(many).toEqual({ body: "must have at most 1000 items, has 4000000" });
+  const fields = Object.fromEntries(Array.from({ length: 200_000 }, (_, n) => [`f${n}`, 0]));
+  const found = problems(() => bodyOf(NewOrder)(fields));
+  expect(Object.keys(found)).toHaveLength(101);
+  expect(found["..."]).toBe("and 199900 more");
+});
+
+test("a field without a name is told as it is", () => {
+  expect(problems(() => bodyOf(NewOrder)({ petId: 1, "": 1 }))).toEqual({
+    "": expect.stringMatching(/^is not a known field/),
+  });
+});

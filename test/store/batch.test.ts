@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { readConfig } from "../../src/config.ts";
 import { Failure, Unavailable } from "../../src/core/failure.ts";
+import { perform } from "../../src/core/perform.ts";
 import type { Writes } from "../../src/core/ports.ts";
+import { rulesOf } from "../../src/core/rules.ts";
 import { commitTogether, type Outcome, unwrap } from "../../src/store/sqlite/batch.ts";
 import { type Connection, connect } from "../../src/store/sqlite/connection.ts";
 import { type EmbeddedStore, openStore } from "../../src/store/sqlite/store.ts";
-import { writes } from "../../src/store/store.ts";
+import { sqliteWrites } from "../../src/store/sqlite/writes.ts";
 import { aFolder, type Folder } from "../cli/command.ts";
 
 let folder: Folder;
@@ -24,7 +27,7 @@ afterAll(() => {
 
 type Job = (into: Writes) => Promise<unknown>;
 
-const together = (...jobs: Job[]) => commitTogether(store.db, jobs, (job) => job(writes(store.db)));
+const together = (...jobs: Job[]) => commitTogether(store.db, jobs, (job) => job(sqliteWrites(store.db)));
 const add =
   (name: string): Job =>
   async (into) =>
@@ -141,6 +144,53 @@ test("a full database is unavailable, not a fault; with room again it goes on", 
   store.db.exec("pragma max_page_count = 1000000");
   expect((await together(add("Dogs"), ...jobs)).every((outcome) => "done" in outcome)).toBe(true);
   expect(names()).toHaveLength(41);
+});
+
+test("once SQLite itself has ended the transaction nothing more of the batch is done", async () => {
+  const ending: Job = async () =>
+    store.db.exec("insert or rollback into categories select * from categories");
+  const outcomes = await together(add("Dogs"), ending, add("Cats"), add("Birds"));
+  expect(names()).toEqual([]);
+  for (const outcome of outcomes) expect(thrownBy(outcome)).toBeInstanceOf(Unavailable);
+  expect(await together(add("Fish"))).toEqual([{ done: "Fish" }]);
+  expect(names()).toEqual(["Fish"]);
+});
+
+test("a disk that fills up in the midst of a thousand new pets keeps none of them, and no movement", async () => {
+  await together(add("Dogs"));
+  const categoryId = Number(store.db.value("select id from categories"));
+  const body = Array.from({ length: 1000 }, (_, n) => ({ name: `Pet ${n}`, categoryId, quantity: 1 }));
+  const createMany: Job = (into) =>
+    perform(
+      into,
+      {
+        operation: "pets.createMany",
+        caller: { clientId: 1, keyId: 1, role: "staff" },
+        input: { body },
+        now: 0,
+        random: undefined,
+        ifMatch: undefined,
+        idempotency: undefined,
+      },
+      rulesOf(readConfig({})),
+    );
+  const rows = () =>
+    ["pets", "movements", "events"].map((table) => reader.value(`select count(*) from ${table}`));
+  const before = rows();
+  const pages = Number(store.db.value("pragma page_count"));
+  let refusals = 0;
+  for (let room = 1; ; room += 3) {
+    store.db.exec(`pragma max_page_count = ${pages + room}`);
+    const thrown = thrownBy((await together(createMany))[0]);
+    if (!thrown) break;
+    refusals += 1;
+    expect(thrown).toBeInstanceOf(Unavailable);
+    expect(rows()).toEqual(before);
+  }
+  expect(refusals).toBeGreaterThan(3);
+  store.db.exec("pragma max_page_count = 1000000");
+  expect(rows()).toEqual([1000, 1000, 1000].map((more, at) => Number(before[at]) + more));
+  store.db.exec("delete from movements; delete from pets; delete from events");
 });
 
 test("what outcomes carry to another thread can be cloned", async () => {

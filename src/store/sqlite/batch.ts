@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../../contract/errors.ts";
 import type { ErrorDetail } from "../../contract/shapes.ts";
 import { Failure, Unavailable } from "../../core/failure.ts";
-import { type Connection, tryRollback } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 
 /** What became of one write, as it can be sent to another thread. */
 export type Outcome<T> =
@@ -26,43 +26,44 @@ export async function commitTogether<J, T>(
   jobs: readonly J[],
   work: (job: J) => Promise<T>,
 ): Promise<Outcome<T>[]> {
-  // A savepoint keeps a copy of every page that changes in it, and hardly any write fails half way.
-  const outcomes = await committed(db, jobs, (job) => inTheOpen(db, () => work(job)));
-  return outcomes ?? ((await committed(db, jobs, (job) => inSavepoint(db, () => work(job)))) as Outcome<T>[]);
+  try {
+    // A savepoint keeps a copy of every page that changes in it, and few writes fail half way.
+    return await committed(db, jobs, (job) => inTheOpen(db, () => work(job)));
+  } catch (error) {
+    if (!(error instanceof HalfDone)) throw error;
+    return committed(db, jobs, (job) => inSavepoint(db, () => work(job)));
+  }
 }
 
-/** Nothing is kept of a batch with a write that failed half way: it must be done again, each in a savepoint. */
+/** A write has failed after it changed something: nothing is kept of its batch, which must be done again, each write in a savepoint. */
+class HalfDone extends Error {}
+
 async function committed<J, T>(
   db: Connection,
   jobs: readonly J[],
-  run: (job: J) => Promise<Outcome<T> | "half done">,
-): Promise<Outcome<T>[] | null> {
+  run: (job: J) => Promise<Outcome<T>>,
+): Promise<Outcome<T>[]> {
   const outcomes: Outcome<T>[] = [];
   try {
-    db.exec("begin immediate");
-    for (const job of jobs) {
-      const outcome = await run(job);
-      if (outcome === "half done") {
-        tryRollback(db);
-        return null;
-      }
-      outcomes.push(outcome);
-    }
-    db.exec("commit");
+    db.begin();
+    for (const job of jobs) outcomes.push(await run(job));
+    db.commit();
     return outcomes;
   } catch (error) {
-    tryRollback(db);
+    db.rollback();
+    if (error instanceof HalfDone) throw error;
     return jobs.map(() => outcomeOf(error));
   }
 }
 
-async function inTheOpen<T>(db: Connection, work: () => Promise<T>): Promise<Outcome<T> | "half done"> {
+async function inTheOpen<T>(db: Connection, work: () => Promise<T>): Promise<Outcome<T>> {
   const before = db.changes();
   try {
     return { done: await work() };
   } catch (error) {
     if (isTrouble(error)) throw error;
-    return db.changes() === before ? outcomeOf(error) : "half done";
+    if (db.changes() !== before) throw new HalfDone();
+    return outcomeOf(error);
   }
 }
 

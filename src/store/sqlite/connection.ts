@@ -38,6 +38,11 @@ export interface Connection extends Db {
   /** How many rows were ever changed. */
   changes(): number;
   exec(text: string): void;
+  /** Begins a transaction for writing. If SQLite ends it by itself, as on a full disk, nothing more is done until it is given up. */
+  begin(): void;
+  commit(): void;
+  /** Undoes what is open, if anything is. */
+  rollback(): void;
   /** The first column of the first row. */
   value(text: string): unknown;
   rows(text: string): Record<string, unknown>[];
@@ -92,7 +97,7 @@ export function connectReader(path: string): Reader {
       db.run(endSnapshot, []);
     } catch {
       // A read that met trouble has ended it; that read has told of it.
-      tryRollback(db);
+      db.rollback();
     }
   };
   const inSnapshot = () => {
@@ -132,7 +137,17 @@ function connection(database: Database): Connection {
     prepared[statement.slot] ??= database.prepare(statement.text);
     return prepared[statement.slot] as PreparedStatement;
   };
+  let isWriting = false;
+  /** Without its transaction each statement would be committed by itself. */
+  const requireWhole = () => {
+    if (isWriting && !database.inTransaction) throw new Unavailable("SQLite has ended the transaction.");
+  };
+  const exec = (text: string) => {
+    requireWhole();
+    classifying(() => database.run(text));
+  };
   const change = (statement: Statement, args: Arguments): Changes => {
+    requireWhole();
     try {
       return held(statement).run(...statement.values(args));
     } catch (error) {
@@ -141,6 +156,7 @@ function connection(database: Database): Connection {
   };
   return {
     get<Row>(statement: Statement<Row>, args: Arguments): Row | null {
+      requireWhole();
       try {
         const row = held(statement).get(...statement.values(args));
         return row === null || !statement.shape ? (row as Row | null) : statement.shape(row as never);
@@ -149,6 +165,7 @@ function connection(database: Database): Connection {
       }
     },
     all<Row>(statement: Statement<Row>, args: Arguments): Row[] {
+      requireWhole();
       try {
         const rows = held(statement).all(...statement.values(args));
         return statement.shape ? rows.map((row) => statement.shape?.(row as never) as Row) : (rows as Row[]);
@@ -160,12 +177,25 @@ function connection(database: Database): Connection {
       change(statement, args);
     },
     change,
-    changes: () => (held(allChanges).get() as { count: number }).count,
-    exec(text) {
+    changes() {
+      requireWhole();
+      return classifying(() => (held(allChanges).get() as { count: number }).count);
+    },
+    exec,
+    begin() {
+      exec("begin immediate");
+      isWriting = true;
+    },
+    commit() {
+      exec("commit");
+      isWriting = false;
+    },
+    rollback() {
+      isWriting = false;
       try {
-        database.run(text);
-      } catch (error) {
-        throw classified(error);
+        exec("rollback");
+      } catch {
+        // Nothing was open any more, which is what was wanted.
       }
     },
     value: (text) => classifying(() => database.prepare<unknown, []>(text).values()[0]?.[0]),
@@ -185,15 +215,6 @@ function connection(database: Database): Connection {
       database.close();
     },
   };
-}
-
-/** Undoes what is open, if anything is. */
-export function tryRollback(db: Connection): void {
-  try {
-    db.exec("rollback");
-  } catch {
-    // Nothing was open any more, which is what was wanted.
-  }
 }
 
 /** The least recently used list makes room: a list's statement is large, and there are many lists. */

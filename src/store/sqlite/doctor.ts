@@ -1,5 +1,5 @@
 import { type Diagnosis, diagnose } from "../doctor.ts";
-import { type Connection, tryRollback } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 
 /** All checks in one read transaction: a running server does not change the store under them. */
 export async function diagnoseFile(db: Connection): Promise<Diagnosis> {
@@ -7,7 +7,7 @@ export async function diagnoseFile(db: Connection): Promise<Diagnosis> {
   try {
     return await diagnoseIn(db);
   } finally {
-    tryRollback(db);
+    db.rollback();
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Dialect, type Migration, migrations, requireCurrent, requireOurs } from "../migrations.ts";
-import { type Connection, tryRollback } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 
 const dialect: Dialect = {
   newId: "integer primary key autoincrement",
@@ -11,7 +11,7 @@ const dialect: Dialect = {
 
 /** Brings the tables up to date under the database's own lock; gives the names of what was applied. */
 export function migrate(db: Connection, now: number, wanted: readonly Migration[] = migrations): string[] {
-  db.exec("begin immediate");
+  db.begin();
   try {
     requireOurs(tablesOf(db), 0);
     db.exec(
@@ -26,10 +26,10 @@ export function migrate(db: Connection, now: number, wanted: readonly Migration[
       return migration.name;
     });
     if (names.length > 0) plan(db);
-    db.exec("commit");
+    db.commit();
     return names;
   } catch (error) {
-    tryRollback(db);
+    db.rollback();
     throw error;
   }
 }

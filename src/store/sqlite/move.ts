@@ -2,7 +2,7 @@ import type { Awaitable } from "../../core/ports.ts";
 import { type Filling, insertOf, type MovedRow, RefusedRows, type Snapshot } from "../move/moving.ts";
 import type { CarriedTable } from "../move/tables.ts";
 import { type Statement, sql, type Value } from "../statement.ts";
-import { type Connection, tryRollback } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { diagnoseIn } from "./doctor.ts";
 
 const lastId = sql<{ seq: number }>`select seq from sqlite_sequence where name = :table`;
@@ -19,7 +19,7 @@ export async function inSnapshot<T>(db: Connection, work: (snapshot: Snapshot) =
       lastId: async ({ name }) => (await db.get(lastId, { table: name }))?.seq ?? 0,
     });
   } finally {
-    tryRollback(db);
+    db.rollback();
   }
 }
 

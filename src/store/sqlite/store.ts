@@ -4,7 +4,7 @@ import { Unavailable } from "../../core/failure.ts";
 import type { Inspected, OpenedStore } from "../engine.ts";
 import type { Snapshot } from "../move/moving.ts";
 import { reads } from "../store.ts";
-import { type Connection, connect, tryRollback } from "./connection.ts";
+import { type Connection, connect } from "./connection.ts";
 import { diagnoseFile } from "./doctor.ts";
 import { migrate, requireCurrentFile } from "./migrate.ts";
 import { fillingOf, inSnapshot } from "./move.ts";
@@ -58,13 +58,13 @@ function inspected(db: Connection) {
 }
 
 async function inTransaction<T>(db: Connection, work: () => Promise<T>): Promise<T> {
-  db.exec("begin immediate");
+  db.begin();
   try {
     const done = await work();
-    db.exec("commit");
+    db.commit();
     return done;
   } catch (error) {
-    tryRollback(db);
+    db.rollback();
     throw error;
   }
 }
