@@ -3,10 +3,16 @@ import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig } from "../../src/config.ts";
-import type { Command } from "../../src/core/perform.ts";
+import { type Command, perform } from "../../src/core/perform.ts";
 import { rulesOf } from "../../src/core/rules.ts";
 import { openStore } from "../../src/store/sqlite/store.ts";
-import { startWriter, type Writer, type WriterBounds } from "../../src/store/sqlite/writer.ts";
+import { runWriter } from "../../src/store/sqlite/thread.ts";
+import {
+  type FromWriter,
+  startWriter,
+  type Writer,
+  type WriterBounds,
+} from "../../src/store/sqlite/writer.ts";
 import { aFolder } from "../cli/command.ts";
 
 const rules = rulesOf(readConfig({}));
@@ -50,6 +56,35 @@ test("a write that waits too long is answered 503, is never done, and the server
   const names = other.query("select name from categories order by id").values().flat();
   expect(names).not.toContain("never begun");
   expect(names).toContain("after");
+});
+
+test("a write that is too late is not done, and does not keep those behind it that are in time", async () => {
+  using folder = aFolder();
+  openStore(folder.database, 1).close();
+  const told = Promise.withResolvers<FromWriter>();
+  const port = {
+    postMessage(message: FromWriter) {
+      if ("outcomes" in message) told.resolve(message);
+    },
+  };
+  const send = runWriter(port, perform);
+  send({ start: { path: folder.database, rules } });
+  const now = Date.now();
+  const jobs = [
+    { id: 1, command: category("too late"), deadline: now - 1 },
+    { id: 2, command: category("in time"), deadline: now + 60_000 },
+  ];
+  send({ jobs });
+  const outcomes = await told.promise;
+  expect(outcomes).toMatchObject({
+    outcomes: [
+      { id: 1, outcome: { failure: { code: "unavailable" } } },
+      { id: 2, outcome: { done: {} } },
+    ],
+  });
+  send({ close: true });
+  using other = new Database(folder.database);
+  expect(other.query("select name from categories").values().flat()).toEqual(["in time"]);
 });
 
 test("more writes than may wait are refused at once, also while those that were given up still wait", async () => {

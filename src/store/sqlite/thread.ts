@@ -1,4 +1,4 @@
-import { Unavailable } from "../../core/failure.ts";
+import { fail } from "../../core/failure.ts";
 import type { Command, Performed } from "../../core/perform.ts";
 import type { Writes } from "../../core/ports.ts";
 import type { Rules } from "../../core/rules.ts";
@@ -56,12 +56,8 @@ function writerLoop({ path, rules }: WriterStart, port: Port, perform: Perform):
   const commitWaiting = async () => {
     const jobs = queue.splice(0, BATCH_WRITES);
     const outcomes = await commitTogether(db, jobs, ({ command, deadline }) => {
-      // Its caller has been told that it may not have been done: it must not be done so late.
-      if (Date.now() > deadline)
-        throw new Unavailable(
-          "It waited too long for its turn.",
-          "This write was not done: it waited too long.",
-        );
+      // Its caller has been told that it may not have been done: it must not be done so late. Those behind it are.
+      if (Date.now() > deadline) fail("unavailable", "This write was not done: it waited too long.");
       return perform(store, command, rules);
     });
     port.postMessage({ outcomes: jobs.map(({ id }, index) => ({ id, outcome: outcomes[index] as never })) });
