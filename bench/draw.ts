@@ -67,6 +67,7 @@ export function picture(title: string, panels: readonly Panel[]): string {
   }
   const kinds = new Set(panels.flatMap((panel) => panel.kinds));
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${top}" width="${WIDTH}" height="${top}" font-family="system-ui, sans-serif" font-size="12">
+<title>${escaped(title)}</title>
 <style>${style}</style>
 <rect class="page" width="${WIDTH}" height="${top}"/>
 <text x="${MARGIN}" y="${MARGIN + 12}" font-size="17" font-weight="600">${escaped(title)}</text>

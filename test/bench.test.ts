@@ -74,4 +74,5 @@ test("a picture has an axis with its unit, and a logarithmic one where sizes go 
   for (const label of ["requests/s", "logarithmic", "10 M", "40 k", "GET with this many pets"])
     expect(growth?.svg).toContain(label);
   expect(growth?.svg).toContain("prefers-color-scheme: dark");
+  expect(growth?.svg).toContain(`<title>${growth?.title}</title>`);
 });
