@@ -89,36 +89,44 @@ function legend(kinds: ReadonlySet<Kind>): string {
     .join("\n");
 }
 
-/** Bars from nought, with the least and the most of the rounds. */
-export function bars(title: string, unit: string, all: readonly Bar[]): Panel {
+/** A panel with a row for each, its name at the left and its value at the right of what is drawn between. */
+function inRows(
+  title: string,
+  all: readonly { readonly kind: Kind }[],
+  draw: (start: number, top: number, width: number, height: number) => string,
+): Panel {
   const height = all.length * ROW;
   return {
     title,
     height,
     kinds: all.map(({ kind }) => kind),
-    draw(left, top, width) {
-      const start = left + NAMES;
-      const marks = ticks(Math.max(...all.map(({ high }) => high)));
-      const scale = (width - NAMES - VALUES) / (marks.at(-1) as number);
-      const x = (value: number) => fixed(start + value * scale);
-      return [
-        axis(marks, x, top, height, unit),
-        ...all.map(({ name, kind, middle, low, high, inner }, row) => {
-          const y = top + row * ROW + (ROW - BAR) / 2;
-          const centre = y + BAR / 2;
-          return [
-            `<text class="end" x="${start - 8}" y="${centre + 4}">${escaped(name)}</text>`,
-            `<rect class="${kind}" x="${start}" y="${y}" width="${fixed(middle * scale)}" height="${BAR}" rx="2"/>`,
-            inner === undefined
-              ? ""
-              : `<rect class="inner" x="${start}" y="${y}" width="${fixed(inner * scale)}" height="${BAR}" rx="2"/>`,
-            low === high ? "" : whisker(x(low), x(high), centre),
-            `<text class="quiet" x="${fixed(start + high * scale + 6)}" y="${centre + 4}">${shown(middle)}</text>`,
-          ].join("");
-        }),
-      ].join("\n");
-    },
+    draw: (left, top, width) => draw(left + NAMES, top, width - NAMES - VALUES, height),
   };
+}
+
+/** Bars from nought, with the least and the most of the rounds. */
+export function bars(title: string, unit: string, all: readonly Bar[]): Panel {
+  return inRows(title, all, (start, top, width, height) => {
+    const marks = ticks(Math.max(...all.map(({ high }) => high)));
+    const scale = width / (marks.at(-1) as number);
+    const x = (value: number) => fixed(start + value * scale);
+    return [
+      axis(marks, x, top, height, unit),
+      ...all.map(({ name, kind, middle, low, high, inner }, row) => {
+        const y = top + row * ROW + (ROW - BAR) / 2;
+        const centre = y + BAR / 2;
+        return [
+          `<text class="end" x="${start - 8}" y="${centre + 4}">${escaped(name)}</text>`,
+          `<rect class="${kind}" x="${start}" y="${y}" width="${fixed(middle * scale)}" height="${BAR}" rx="2"/>`,
+          inner === undefined
+            ? ""
+            : `<rect class="inner" x="${start}" y="${y}" width="${fixed(inner * scale)}" height="${BAR}" rx="2"/>`,
+          low === high ? "" : whisker(x(low), x(high), centre),
+          `<text class="quiet" x="${fixed(start + high * scale + 6)}" y="${centre + 4}">${shown(middle)}</text>`,
+        ].join("");
+      }),
+    ].join("\n");
+  });
 }
 
 export interface Dot {
@@ -129,29 +137,22 @@ export interface Dot {
 
 /** Dots on a logarithmic axis. */
 export function dots(title: string, unit: string, all: readonly Dot[]): Panel {
-  const height = all.length * ROW;
-  return {
-    title,
-    height,
-    kinds: all.map(({ kind }) => kind),
-    draw(left, top, width) {
-      const start = left + NAMES;
-      const marks = powers(all.map(({ value }) => value));
-      const x = logarithmic(marks, start, width - NAMES - VALUES);
-      return [
-        axis(marks, x, top, height, unit),
-        ...all.map(({ name, kind, value }, row) => {
-          const centre = top + row * ROW + ROW / 2;
-          return [
-            `<text class="end" x="${start - 8}" y="${centre + 4}">${escaped(name)}</text>`,
-            `<path class="grid" d="M${start} ${centre}H${x(value)}"/>`,
-            `<circle class="${kind}" cx="${x(value)}" cy="${centre}" r="5"/>`,
-            `<text class="quiet" x="${fixed(Number(x(value)) + 9)}" y="${centre + 4}">${shown(value)}</text>`,
-          ].join("");
-        }),
-      ].join("\n");
-    },
-  };
+  return inRows(title, all, (start, top, width, height) => {
+    const marks = powers(all.map(({ value }) => value));
+    const x = logarithmic(marks, start, width);
+    return [
+      axis(marks, x, top, height, unit),
+      ...all.map(({ name, kind, value }, row) => {
+        const centre = top + row * ROW + ROW / 2;
+        return [
+          `<text class="end" x="${start - 8}" y="${centre + 4}">${escaped(name)}</text>`,
+          `<path class="grid" d="M${start} ${centre}H${x(value)}"/>`,
+          `<circle class="${kind}" cx="${x(value)}" cy="${centre}" r="5"/>`,
+          `<text class="quiet" x="${fixed(Number(x(value)) + 9)}" y="${centre + 4}">${shown(value)}</text>`,
+        ].join("");
+      }),
+    ].join("\n");
+  });
 }
 
 export interface Point {
