@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig, settings, variables } from "../src/config.ts";
 import { LARGE_BODY_BYTES } from "../src/http/body.ts";
-import { IDLE_SECONDS } from "../src/http/serve.ts";
+import { IDLE_SECONDS } from "../src/http/wire/connection.ts";
 import { BOUNDS } from "../src/store/sqlite/writer.ts";
 import { aFolder, eventually, run, serving } from "./cli/command.ts";
 import { instances } from "./scaled/instances.ts";

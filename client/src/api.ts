@@ -916,6 +916,8 @@ export interface Resources {
 
 /** What `error.code` can be. */
 export type ErrorCode =
+  /** 400: What came is not one unmistakable HTTP/1.1 request; the connection is closed. */
+  | "malformed_request"
   /** 400: The body is not one JSON value in UTF-8, repeats a key, or is nested deeper than 32 levels. */
   | "invalid_json"
   /** 400: A path, query or header parameter is unknown, repeated or outside its range. */
@@ -956,7 +958,7 @@ export type ErrorCode =
   | "method_not_allowed"
   /** 406: `Accept` excludes `application/json`. */
   | "not_acceptable"
-  /** 408: The body did not arrive within 10 seconds. */
+  /** 408: The request, or its body, did not arrive within 10 seconds. */
   | "request_timeout"
   /** 409: The order asks for more units than are in stock. */
   | "insufficient_stock"
@@ -1004,6 +1006,8 @@ export type ErrorCode =
   | "rate_limit_exceeded"
   /** 429: The requests of this UTC day are spent. */
   | "daily_quota_exceeded"
+  /** 431: The request line and headers are over 24 KiB; the connection is closed. */
+  | "headers_too_large"
   /** 500: A fault of the server; the log has it under the request id. */
   | "internal_error"
   /** 503: The server has more work than it can finish in time; nothing was done. */

@@ -1,11 +1,11 @@
 import { writeSync } from "node:fs";
 
-/** Text that waits for a slow reader; more is dropped, and how much is told. */
-const WAITING_CHARACTERS = 1024 * 1024;
+/** Bytes that wait for a slow reader; more is dropped, and how much is told. */
+const WAITING_BYTES = 1024 * 1024;
 const TRY_AGAIN_MS = 50;
 
 /** Standard output for the log: a reader that is slow, or gone, is no reason to stop serving. */
-export function standardOutput(fd = 1): (text: string) => void {
+export function standardOutput(fd = 1): (bytes: Uint8Array) => void {
   let waiting = Buffer.alloc(0);
   let dropped = 0;
   let timer: Timer | undefined;
@@ -21,8 +21,8 @@ export function standardOutput(fd = 1): (text: string) => void {
       } else waiting = Buffer.alloc(0);
     }
   };
-  return (text) => {
-    if (waiting.length + text.length > WAITING_CHARACTERS) {
+  return (bytes) => {
+    if (waiting.length + bytes.length > WAITING_BYTES) {
       dropped += 1;
       return;
     }
@@ -31,8 +31,7 @@ export function standardOutput(fd = 1): (text: string) => void {
         ? `${JSON.stringify({ level: "warn", message: "Lines of the log were dropped.", parts: dropped })}\n`
         : "";
     dropped = 0;
-    const bytes = Buffer.from(told + text);
-    waiting = waiting.length === 0 ? bytes : Buffer.concat([waiting, bytes]);
+    waiting = Buffer.concat([waiting, Buffer.from(told), bytes]);
     if (!timer) write();
   };
 }

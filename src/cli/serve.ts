@@ -60,7 +60,7 @@ async function listening(config: Config, run: () => Promise<Running>): Promise<R
   try {
     return await run();
   } catch (error) {
-    const { code } = error as { code?: unknown };
+    const { code, message } = error as { code?: unknown; message?: string };
     const at = `${config.host}:${config.port}`;
     if (code === "EADDRINUSE") {
       throw new CannotListen(
@@ -71,7 +71,8 @@ async function listening(config: Config, run: () => Promise<Running>): Promise<R
       throw new CannotListen(
         `${at} may not be listened on by this user. Choose a port above 1023: --port 8080.`,
       );
-    if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND" || code === "EINVAL")
+    // A name that nothing resolves has no code.
+    if (code === "EADDRNOTAVAIL" || (code === undefined && message?.startsWith("Failed to listen")))
       throw new CannotListen(
         `${config.host} is no address of this machine. Choose another: --host 127.0.0.1.`,
       );

@@ -1,4 +1,4 @@
-import { type Endpoint, isWrite } from "./route.ts";
+import { type Endpoint, isWrite, takesIfMatch } from "./route.ts";
 
 interface ErrorEntry {
   readonly status: number;
@@ -10,6 +10,11 @@ interface ErrorEntry {
 
 /** Every error code with its status: the one table that server, document and docs read. */
 export const errors = {
+  malformed_request: {
+    status: 400,
+    cause: "What came is not one unmistakable HTTP/1.1 request; the connection is closed.",
+    remedy: "Use an HTTP client; the message says which rule was broken.",
+  },
   invalid_json: {
     status: 400,
     cause: "The body is not one JSON value in UTF-8, repeats a key, or is nested deeper than 32 levels.",
@@ -112,7 +117,7 @@ export const errors = {
   },
   request_timeout: {
     status: 408,
-    cause: "The body did not arrive within 10 seconds.",
+    cause: "The request, or its body, did not arrive within 10 seconds.",
     remedy: "Repeat the request over a better connection.",
   },
   insufficient_stock: {
@@ -231,6 +236,11 @@ export const errors = {
     cause: "The requests of this UTC day are spent.",
     remedy: "Wait for `Retry-After` seconds, until the next UTC day, or move to a higher plan.",
   },
+  headers_too_large: {
+    status: 431,
+    cause: "The request line and headers are over 24 KiB; the connection is closed.",
+    remedy: "Send fewer or shorter headers.",
+  },
   internal_error: {
     status: 500,
     cause: "A fault of the server; the log has it under the request id.",
@@ -277,11 +287,6 @@ export function errorsOf({ method, route }: Endpoint): ErrorCode[] {
   if (takesIfMatch(method, route)) owed.push("precondition_failed");
   const all = new Set<ErrorCode>([...owed, ...route.errors]);
   return (Object.keys(errors) as ErrorCode[]).filter((code) => all.has(code));
-}
-
-/** Whether a write changes one record that is there already, so that `If-Match` has a meaning. */
-export function takesIfMatch(method: Endpoint["method"], route: Endpoint["route"]): boolean {
-  return isWrite(method) && route.kind === "record" && route.location === undefined;
 }
 
 const retriable = new Set<ErrorCode>(["idempotency_in_progress", "request_timeout", "rate_limit_exceeded"]);

@@ -1,7 +1,6 @@
 import { API_VERSION, everyEndpoint } from "./api.ts";
-import { takesIfMatch } from "./errors.ts";
 import { errorExamples, headerComponents, responsesOf } from "./responses.ts";
-import { type Endpoint, isWrite } from "./route.ts";
+import { type Endpoint, isWrite, takesIfMatch } from "./route.ts";
 import { componentSchemas, type Json, type Shapes } from "./shape.ts";
 
 /** The dates that the document tells of. */

@@ -84,6 +84,11 @@ export function isWrite(method: Method): boolean {
   return method !== "GET";
 }
 
+/** Whether a write changes one record that is there already, so that `If-Match` has a meaning. */
+export function takesIfMatch(method: Endpoint["method"], route: Endpoint["route"]): boolean {
+  return isWrite(method) && route.kind === "record" && route.location === undefined;
+}
+
 function isRoute(entry: Route | Api): entry is Route {
   return typeof entry.at === "string";
 }

@@ -2,12 +2,15 @@ import { API_VERSION } from "../contract/api.ts";
 import { isWorthRetrying } from "../contract/errors.ts";
 import type { ErrorBody } from "../contract/shapes.ts";
 import type { Failure } from "../core/failure.ts";
+import { linesOf } from "./wire/reply.ts";
 
 /** An answer before it is sent. */
 export interface Answer {
   readonly status: number;
   readonly body: string | null;
   readonly headers?: Record<string, string> | undefined;
+  /** The lines that say how the limits stand, where that is not as they do. */
+  readonly rateLines?: string;
   /** The error's code, for the log. */
   readonly code?: string;
 }
@@ -25,29 +28,14 @@ export function refusal(failure: Failure): Answer {
   else headers["x-should-retry"] = "false";
   if (failure.retryAfterSeconds !== undefined) headers["retry-after"] = String(failure.retryAfterSeconds);
   if (status === 401) headers["www-authenticate"] = 'Bearer realm="petstore"';
-  if (status === 413 || status === 408) headers.connection = "close";
   return { status, code, headers, body: JSON.stringify(body) };
 }
 
 /** What every API response carries. */
-export const commonHeaders: Readonly<Record<string, string>> = {
-  "content-type": "application/json",
+export const commonLines = linesOf({
   "api-version": API_VERSION,
   "cache-control": "private, no-cache",
   "x-content-type-options": "nosniff",
-};
+});
 
-/** The response: what all have in common is copied, then come the others, each over those before it. */
-export function responseOf(
-  { status, body }: Answer,
-  requestId: string,
-  common: Headers,
-  others: readonly (Readonly<Record<string, string>> | undefined)[],
-): Response {
-  const response = new Response(body, { status, headers: common });
-  const { headers } = response;
-  headers.set("x-request-id", requestId);
-  if (body === null) headers.delete("content-type");
-  for (const each of others) for (const name in each) headers.set(name, each[name] as string);
-  return response;
-}
+export const jsonLine = linesOf({ "content-type": "application/json" });

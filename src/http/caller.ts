@@ -2,6 +2,7 @@ import type { Caller } from "../core/context.ts";
 import { Failure, Unavailable } from "../core/failure.ts";
 import { hashOf, holdsKey, isWellFormed } from "../core/key-format.ts";
 import type { Awaitable, KnownKey, LimitedKey, Reads } from "../core/ports.ts";
+import type { Incoming } from "./wire/request.ts";
 
 /** Keys remembered at once; with more, all are looked up anew. */
 const REMEMBERED_KEYS = 1_000_000;
@@ -19,9 +20,12 @@ interface Remembered extends KnownCaller {
   usedAt: number;
 }
 
+/** What of a request says who sends it. */
+export type Asked = Pick<Incoming, "url" | "headers">;
+
 export interface Callers {
   /** Who a request is from, or why its key is refused; `rememberedOnly` looks nothing up. */
-  identify(request: Request, now: number, rememberedOnly?: boolean): Awaitable<KnownCaller | Failure>;
+  identify(request: Asked, now: number, rememberedOnly?: boolean): Awaitable<KnownCaller | Failure>;
   /** Looks every key up anew: who may do what has changed. */
   forget(): void;
 }
@@ -139,7 +143,7 @@ const suspendedClient = new Failure(
   "The client of this API key is suspended. Contact the operator.",
 );
 
-function keyOf(request: Request): string | Failure {
+function keyOf(request: Asked): string | Failure {
   if (holdsKey(request.url)) return keyInUrl;
   const header = request.headers.get("x-api-key");
   const authorization = request.headers.get("authorization");

@@ -1,3 +1,6 @@
+import type { Answer } from "./answer.ts";
+import type { Incoming } from "./wire/request.ts";
+
 /** The headers that a browser's program may read, beyond the few that it always may. */
 const EXPOSED = [
   "API-Version",
@@ -25,25 +28,27 @@ const PREFLIGHT_SECONDS = "7200";
 
 export interface Cors {
   /** The answer to a preflight, which costs the caller nothing; `null` if the request is none. */
-  preflight(request: Request): Response | null;
+  preflight(request: Incoming): Answer | null;
   /** What lets this origin's pages read an answer. */
-  headers(request: Request): Record<string, string> | undefined;
+  headers(request: Incoming): Record<string, string> | undefined;
 }
 
 export function cors(origins: readonly string[]): Cors {
-  const allowed = (request: Request): string | null => {
+  const allowed = (request: Incoming): string | null => {
     if (origins.length === 0) return null;
     const origin = request.headers.get("origin");
     return origin !== null && (origins.includes("*") || origins.includes(origin)) ? origin : null;
   };
   return {
     preflight(request) {
-      if (request.method !== "OPTIONS" || !request.headers.has("access-control-request-method")) return null;
+      if (request.method !== "OPTIONS" || request.headers.get("access-control-request-method") === null)
+        return null;
       const origin = allowed(request);
       if (origin === null)
-        return origins.length === 0 ? null : new Response(null, { status: 204, headers: { vary: "Origin" } });
-      return new Response(null, {
+        return origins.length === 0 ? null : { status: 204, body: null, headers: { vary: "Origin" } };
+      return {
         status: 204,
+        body: null,
         headers: {
           "access-control-allow-origin": origin,
           "access-control-allow-methods": METHODS,
@@ -51,7 +56,7 @@ export function cors(origins: readonly string[]): Cors {
           "access-control-max-age": PREFLIGHT_SECONDS,
           vary: "Origin",
         },
-      });
+      };
     },
     headers(request) {
       const origin = allowed(request);

@@ -1,19 +1,21 @@
-import { after } from "../core/after.ts";
+import { after, attempt } from "../core/after.ts";
 import { Failure, fail } from "../core/failure.ts";
 import { redacted } from "../core/key-format.ts";
 import type { Awaitable, Limits, Standing } from "../core/ports.ts";
 import type { Rules } from "../core/rules.ts";
 import type { LimitState } from "../core/windows.ts";
-import { type Answer, commonHeaders, refusal, responseOf } from "./answer.ts";
+import { type Answer, commonLines, jsonLine, refusal } from "./answer.ts";
 import type { Callers, KnownCaller } from "./caller.ts";
 import type { Cors } from "./cors.ts";
 import { type Deprecation, deprecationHeaders, sunsetFailure } from "./deprecation.ts";
 import { type Path, type Prepared, rankOf } from "./endpoint.ts";
 import { requireJsonAccepted, requireVersion, safeRequestId } from "./headers.ts";
 import type { Log } from "./log.ts";
-import { type Call, type PathRequest, read, type Store, write } from "./operate.ts";
-import { banned, quotaHeaders, rateHeaders, tooManyRequests } from "./rates.ts";
+import { type Call, type PathParams, read, type Store, write } from "./operate.ts";
+import { banned, quotaLines, rateLines, tooManyRequests } from "./rates.ts";
 import { rehearsalOf, rehearse } from "./rehearsal.ts";
+import { linesOf, type Reply } from "./wire/reply.ts";
+import type { Incoming } from "./wire/request.ts";
 
 export const URL_CHARACTERS = 8 * 1024;
 /** How much of a path the log keeps. */
@@ -34,19 +36,15 @@ export interface Handling {
   /** Brings what was counted into the database, before something there is decided by it. */
   readonly settle: () => Promise<void>;
   /** The network address that a request without a valid key is counted against. */
-  readonly addressOf: (request: Request) => string;
-  /** Whether the server is about to stop: an answer is the last on its connection. */
-  readonly isStopping: () => boolean;
+  readonly addressOf: (request: Incoming) => string;
   /** Whether there is more work under way than can be finished in time. */
   readonly isOverloaded: () => boolean;
 }
 
 /** What is found out about a request on its way. */
 interface Exchange {
-  readonly request: PathRequest;
-  readonly method: string;
-  readonly pathname: string;
-  readonly search: string;
+  readonly request: Incoming;
+  readonly params: PathParams;
   readonly now: number;
   caller: KnownCaller | undefined;
   endpoint: Prepared | undefined;
@@ -56,26 +54,40 @@ interface Exchange {
   standing: Standing | undefined;
 }
 
-/** A request's whole life: from the first look at it to the log line. Nothing waits that need not. */
-export function handler(house: Handling): (path: Path | null, request: PathRequest) => Awaitable<Response> {
-  const withoutRates = new Headers(commonHeaders);
-  return (path, request) => {
-    const started = performance.now();
-    const { method } = request;
-    const preflight = method === "OPTIONS" ? house.cors.preflight(request) : null;
-    if (preflight) return preflight;
+/** The path that a request names, and its variable parts. */
+export interface Found {
+  readonly path: Path | null;
+  readonly params: PathParams;
+}
 
-    const exchange = begun(request, method, house.clock());
+/** A request's whole life: from the first look at it to the log line. Nothing waits that need not. */
+export function handler(house: Handling): (found: Found, request: Incoming) => Awaitable<Reply> {
+  return ({ path, params }, request) => {
+    const started = performance.now();
+    const preflight = request.method === "OPTIONS" ? house.cors.preflight(request) : null;
+    if (preflight) return replyOf(preflight);
+
+    const now = house.clock();
+    const exchange: Exchange = {
+      request,
+      params,
+      now,
+      caller: undefined,
+      endpoint: path?.methods[request.method],
+      state: undefined,
+      judgedAt: now,
+      standing: undefined,
+    };
     const requestId = safeRequestId(request.headers.get("x-request-id")) ?? house.newRequestId();
     const refused = (error: unknown) => refusal(failureOf(house, error, requestId, exchange));
-    const sent = (answer: Answer): Response => {
-      const { caller, endpoint, pathname, now, state, judgedAt } = exchange;
+    const sent = (answer: Answer): Reply => {
+      const { caller, endpoint, state, judgedAt } = exchange;
       if (caller) house.record(caller.clientId, endpoint?.id, answer.status, now);
       house.log.request({
         time: now,
         requestId,
-        method,
-        path: redacted(pathname).slice(0, LOGGED_CHARACTERS),
+        method: request.method,
+        path: redacted(request.pathname).slice(0, LOGGED_CHARACTERS),
         operation: endpoint?.id,
         status: answer.status,
         milliseconds: Math.round((performance.now() - started) * 1000) / 1000,
@@ -83,13 +95,11 @@ export function handler(house: Handling): (path: Path | null, request: PathReque
         keyId: caller?.keyId,
         code: answer.code,
       });
-      return responseOf(answer, requestId, state ? quotaHeaders(state) : withoutRates, [
-        state && rateHeaders(state, Math.floor(judgedAt / 1000)),
-        endpoint && alwaysOf(endpoint, house.deprecation, request.params),
-        house.cors.headers(request),
-        answer.headers,
-        house.isStopping() ? lastOnConnection : undefined,
-      ]);
+      const quota = state ? quotaLines(state) : commonLines;
+      const rates = answer.rateLines ?? (state ? rateLines(state, Math.floor(judgedAt / 1000)) : "");
+      const always = endpoint ? linesOf(alwaysOf(endpoint, house.deprecation, params)) : "";
+      const cors = linesOf(house.cors.headers(request));
+      return replyOf(answer, `${quota}${rates}x-request-id: ${requestId}\r\n${always}${cors}`, jsonLine);
     };
     return after(
       attempt(() => answered(house, path, exchange), refused),
@@ -98,24 +108,15 @@ export function handler(house: Handling): (path: Path | null, request: PathReque
   };
 }
 
-/** What work gives, or what its failure is answered with. */
-function attempt(work: () => Awaitable<Answer>, refused: (error: unknown) => Answer): Awaitable<Answer> {
-  try {
-    const answer = work();
-    return answer instanceof Promise ? answer.catch(refused) : answer;
-  } catch (error) {
-    return refused(error);
-  }
+/** An answer written out behind the lines that it shares with others. */
+export function replyOf({ status, body, headers }: Answer, lines = "", typeLine = ""): Reply {
+  return { status, body, headerLines: `${body === null ? "" : typeLine}${lines}${linesOf(headers)}` };
 }
-
-/** Who keeps connections, such as a proxy, opens the next one elsewhere instead of meeting this one's end. */
-const lastOnConnection = { connection: "close" };
 
 /** The checks in the order that the API documents, then the operation. */
 function answered(house: Handling, path: Path | null, exchange: Exchange): Awaitable<Answer> {
-  const { request, method, now } = exchange;
+  const { request, now } = exchange;
   const isOverloaded = house.isOverloaded();
-  exchange.endpoint = path?.methods[method];
   const isQuestion = exchange.endpoint?.route.uncounted === true;
   return after(house.callers.identify(request, now, isOverloaded), (caller) =>
     after(admit(house, exchange, caller, isOverloaded, isQuestion), (refused) => {
@@ -130,14 +131,14 @@ function answered(house: Handling, path: Path | null, exchange: Exchange): Await
 function operated(
   house: Handling,
   path: Path | null,
-  { request, method, pathname, search, now, endpoint, state, standing }: Exchange,
+  { request, params, now, endpoint, state, standing }: Exchange,
   caller: KnownCaller | Failure,
 ): Awaitable<Answer> {
+  const { method, pathname, search, headers } = request;
   if (pathname.length + search.length > URL_CHARACTERS) refuseLength(pathname.length + search.length);
   if (!path) refusePath(pathname);
   if (!endpoint) return wrongMethod(path, method);
   if (caller instanceof Failure) return refusedCaller(caller);
-  const { headers } = request;
   requireVersion(headers.get("api-version"));
   requireJsonAccepted(headers.get("accept"));
   if (endpoint.successor && now >= house.deprecation.sunsetAt) throw sunset(house, endpoint);
@@ -149,7 +150,7 @@ function operated(
     const sunsetOf = () => sunset(house, endpoint);
     return rehearse(rehearsal, { endpoint, state: state as LimitState, now, bans, sunset: sunsetOf });
   }
-  const call = { request, pathname, search, now, endpoint, caller, standing };
+  const call = { request, params, now, endpoint, caller, standing };
   if (!endpoint.isWrite) return read(house.store, house.rules, call);
   return endpoint.route.access ? changedAccess(house, call) : write(house.store, call);
 }
@@ -218,25 +219,6 @@ function admit(
 
 const spentByAddress = "Send a valid API key, which is counted by itself";
 
-function begun(request: PathRequest, method: string, now: number): Exchange {
-  const { url } = request;
-  // Without a usable Host header the runtime gives the path alone.
-  const path = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
-  const query = url.indexOf("?", path);
-  return {
-    request,
-    method,
-    judgedAt: now,
-    pathname: query < 0 ? url.slice(path) : url.slice(path, query),
-    search: query < 0 ? "" : url.slice(query),
-    now,
-    caller: undefined,
-    endpoint: undefined,
-    state: undefined,
-    standing: undefined,
-  };
-}
-
 function wrongMethod(path: Path, method: string): Answer {
   if (method === "OPTIONS") return { status: 204, body: null, headers: { allow: path.allow } };
   const answer = refusal(
@@ -245,8 +227,8 @@ function wrongMethod(path: Path, method: string): Answer {
   return { ...answer, headers: { ...answer.headers, allow: path.allow } };
 }
 
-function alwaysOf({ route, successor }: Prepared, deprecation: Deprecation, params: PathRequest["params"]) {
-  if (successor) return deprecationHeaders(deprecation, successor.fill(params ?? {}));
+function alwaysOf({ route, successor }: Prepared, deprecation: Deprecation, params: PathParams) {
+  if (successor) return deprecationHeaders(deprecation, successor.fill(params));
   return route.stability ? { "x-api-stability": route.stability } : undefined;
 }
 
@@ -275,19 +257,13 @@ function tooManyQuestions(waitSeconds: number): Answer {
 }
 
 /** What the caller is told; what is behind it goes to the log. */
-function failureOf(
-  house: Handling,
-  error: unknown,
-  requestId: string,
-  { request, endpoint }: Exchange,
-): Failure {
+function failureOf(house: Handling, error: unknown, requestId: string, { endpoint }: Exchange): Failure {
   const operation = endpoint?.id;
   if (error instanceof Failure) {
     if (error.cause !== undefined)
       house.log.error(error.message, { requestId, operation, cause: String(error.cause) });
     return error;
   }
-  if (request.signal.aborted) return new Failure("invalid_json", "The body ended early.");
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
   house.log.error(redacted(message), { requestId, operation, stack: redacted(stack ?? "") });
   return new Failure(

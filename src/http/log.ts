@@ -24,31 +24,42 @@ const levels = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 } as const;
 export type Level = keyof typeof levels;
 
 const FLUSH_AFTER_MS = 100;
-const FLUSH_AT_CHARACTERS = 64 * 1024;
+const GATHERED_BYTES = 64 * 1024;
+/** What a character of a string takes at most. */
+const UTF8_BYTES = 3;
+const LINE_FEED = 0x0a;
 
 /** Lines are gathered and written together: JSON for machines, one readable line for a terminal. */
 export function openLog(
   level: Level,
   isTerminal: boolean,
-  write: (text: string) => void,
+  /** Has the bytes for the time of the call. */
+  write: (bytes: Buffer) => void,
   clock: () => number,
 ): Log {
   const least = levels[level];
-  let pending = "";
+  const gathered = Buffer.alloc(GATHERED_BYTES);
+  let length = 0;
   let timer: Timer | undefined;
 
   const flush = () => {
     clearTimeout(timer);
     timer = undefined;
-    if (pending === "") return;
-    const text = pending;
-    pending = "";
-    write(text);
+    if (length === 0) return;
+    const bytes = gathered.subarray(0, length);
+    length = 0;
+    write(bytes);
   };
   const line = (text: string) => {
-    pending += `${text}\n`;
-    if (pending.length >= FLUSH_AT_CHARACTERS) flush();
-    else timer ??= setTimeout(flush, FLUSH_AFTER_MS);
+    const most = text.length * UTF8_BYTES + 1;
+    if (length + most > GATHERED_BYTES) flush();
+    if (most > GATHERED_BYTES) {
+      write(Buffer.from(`${text}\n`));
+      return;
+    }
+    length += gathered.write(text, length);
+    gathered[length++] = LINE_FEED;
+    timer ??= setTimeout(flush, FLUSH_AFTER_MS);
   };
   const message =
     (name: Level) =>

@@ -10,19 +10,20 @@ import { readBody } from "./body.ts";
 import type { Prepared } from "./endpoint.ts";
 import { idempotencyKey, ifMatchTags, noneMatchHits } from "./headers.ts";
 import { parseJson } from "./json.ts";
+import type { Incoming } from "./wire/request.ts";
 
 /** The store as requests use it: reads at once, writes as commands. */
 export interface Store extends Reads {
   perform(command: Command): Promise<Performed>;
 }
 
-export type PathRequest = Request & { readonly params?: Readonly<Record<string, string>> };
+/** The path's variable parts, by name. */
+export type PathParams = Readonly<Record<string, string>>;
 
 /** A request that may call its operation. */
 export interface Call {
-  readonly request: PathRequest;
-  readonly pathname: string;
-  readonly search: string;
+  readonly request: Incoming;
+  readonly params: PathParams;
   readonly now: number;
   readonly endpoint: Prepared;
   readonly caller: Caller;
@@ -31,8 +32,8 @@ export interface Call {
 
 /** Reads the parameters, asks, and answers; 304 if the caller has the record already. */
 export function read(store: Store, rules: Rules, call: Call): Awaitable<Answer> {
-  const { request, endpoint, caller, search, now, standing } = call;
-  const input = endpoint.input.parameters(request.params ?? {}, search);
+  const { request, params, endpoint, caller, now, standing } = call;
+  const input = endpoint.input.parameters(params, request.search);
   return after(endpoint.operation({ caller, store, now, rules, standing }, input), (result) => {
     const { tag } = result;
     if (tag !== undefined && noneMatchHits(request.headers.get("if-none-match"), tag))
@@ -43,11 +44,11 @@ export function read(store: Store, rules: Rules, call: Call): Awaitable<Answer> 
 
 /** Reads body and parameters, and sends the write as a command; it is answered when it is on disk. */
 export async function write(store: Store, call: Call): Promise<Answer> {
-  const { request, endpoint, caller, search, now } = call;
+  const { request, params, endpoint, caller, now } = call;
   const { route } = endpoint;
   const bytes = route.body ? await readBody(request, route) : nothing;
   const json = route.body ? parseJson(bytes) : undefined;
-  const input = endpoint.input.parameters(request.params ?? {}, search);
+  const input = endpoint.input.parameters(params, request.search);
   const key = idempotencyKey(request.headers.get("idempotency-key"));
   if (route.body) {
     try {
@@ -73,13 +74,14 @@ export async function write(store: Store, call: Call): Promise<Answer> {
 
 const nothing = new Uint8Array();
 
-function success({ pathname, search, endpoint }: Call, result: Performed): Answer {
+function success({ request, endpoint }: Call, result: Performed): Answer {
   const { route, successStatus, location } = endpoint;
   const headers: Record<string, string> = {};
   if (result.tag !== undefined) headers.etag = `"${result.tag}"`;
   if (result.isReplay) headers["idempotency-replayed"] = "true";
   if (location) headers.location = location(result.body as Record<string, unknown>);
-  if (route.kind === "list") headers.link = pageLinks(pathname, withoutCursor(search), result);
+  if (route.kind === "list")
+    headers.link = pageLinks(request.pathname, withoutCursor(request.search), result);
   return {
     status: successStatus,
     headers,
@@ -113,10 +115,11 @@ function withoutCursor(search: string): string {
 }
 
 /** What makes two requests the same; an answer about keys is for the key that asked alone. */
-function fingerprint({ request, pathname, search, endpoint, caller }: Call, body: Uint8Array): string {
+function fingerprint({ request, endpoint, caller }: Call, body: Uint8Array): string {
+  const { method, pathname, search } = request;
   const asker = endpoint.route.access ? ` ${caller.keyId}` : "";
   return new CryptoHasher("sha256")
-    .update(`${request.method} ${pathname}${search}${asker}\n`)
+    .update(`${method} ${pathname}${search}${asker}\n`)
     .update(body)
     .digest("base64url");
 }

@@ -1,4 +1,5 @@
 import { API_VERSION } from "../contract/api.ts";
+import type { Answer } from "./answer.ts";
 import type { Deprecation } from "./deprecation.ts";
 import type { Page } from "./serve.ts";
 
@@ -45,16 +46,17 @@ function answer(
   status = 200,
   type = "application/json",
   more: Record<string, string> = {},
-): Response {
-  return new Response(body, {
+): Answer {
+  return {
     status,
+    body,
     headers: {
       "content-type": type,
       "cache-control": "no-cache",
       "x-content-type-options": "nosniff",
       ...more,
     },
-  });
+  };
 }
 
 /** Few ask for these pages: they are made, and their code is loaded, for the first who does. */

@@ -1,45 +1,36 @@
 import { DAY_SECONDS, type LimitState, MINUTE_SECONDS, tighter } from "../core/windows.ts";
-import { type Answer, commonHeaders } from "./answer.ts";
+import { type Answer, commonLines } from "./answer.ts";
 
-/** Quotas whose headers are held; with more of them, all are made anew. */
+/** Quotas whose lines are held; with more of them, all are made anew. */
 const HELD_QUOTAS = 10_000;
 /** By requests a minute, then a day. */
-const held = new Map<number, Map<number, Headers>>();
+const held = new Map<number, Map<number, string>>();
 let heldQuotas = 0;
 
-/** What all answers to a quota's holder carry: made once, and copied. */
-export function quotaHeaders({ minute, day }: LimitState): Headers {
-  return held.get(minute.limit)?.get(day.limit) ?? newQuotaHeaders(minute.limit, day.limit);
+/** What all answers to a quota's holder carry: made once. */
+export function quotaLines({ minute, day }: LimitState): string {
+  return held.get(minute.limit)?.get(day.limit) ?? newQuotaLines(minute.limit, day.limit);
 }
 
-function newQuotaHeaders(perMinute: number, perDay: number): Headers {
+function newQuotaLines(perMinute: number, perDay: number): string {
   const policy = `"minute";q=${perMinute};w=${MINUTE_SECONDS}, "day";q=${perDay};w=${DAY_SECONDS}`;
-  const limit = String(perMinute);
-  const headers = new Headers({ ...commonHeaders, "ratelimit-policy": policy, "x-ratelimit-limit": limit });
+  const lines = `${commonLines}ratelimit-policy: ${policy}\r\n`;
   if (++heldQuotas > HELD_QUOTAS) {
     held.clear();
     heldQuotas = 1;
   }
-  const byDay = held.get(perMinute) ?? new Map<number, Headers>();
-  held.set(perMinute, byDay.set(perDay, headers));
-  return headers;
+  const byDay = held.get(perMinute) ?? new Map<number, string>();
+  held.set(perMinute, byDay.set(perDay, lines));
+  return lines;
 }
 
 /** How the windows stand: one of them, the tighter, and both in the IETF draft's form. */
-export function rateHeaders(
-  state: LimitState,
+export function rateLines(
+  { minute, day }: LimitState,
   nowSeconds: number,
-  { limit, remaining, resetAt } = tighter(state),
-): Record<string, string> {
-  const { minute, day } = state;
-  const headers: Record<string, string> = {
-    "x-ratelimit-remaining": String(remaining),
-    "x-ratelimit-reset": String(resetAt),
-    ratelimit: `"minute";r=${minute.remaining};t=${minute.resetAt - nowSeconds}, "day";r=${day.remaining};t=${day.resetAt - nowSeconds}`,
-  };
-  // The minute's limit is among the quota's headers.
-  if (limit !== minute.limit) headers["x-ratelimit-limit"] = String(limit);
-  return headers;
+  { limit, remaining, resetAt } = tighter({ minute, day }),
+): string {
+  return `x-ratelimit-limit: ${limit}\r\nx-ratelimit-remaining: ${remaining}\r\nx-ratelimit-reset: ${resetAt}\r\nratelimit: "minute";r=${minute.remaining};t=${minute.resetAt - nowSeconds}, "day";r=${day.remaining};t=${day.resetAt - nowSeconds}\r\n`;
 }
 
 /** 429: put together from pieces, because a refusal must cost less than an answer. */

@@ -3,7 +3,7 @@ import { Failure, fail } from "../core/failure.ts";
 import type { LimitState } from "../core/windows.ts";
 import { type Answer, refusal } from "./answer.ts";
 import type { Prepared } from "./endpoint.ts";
-import { banned, rateHeaders, tooManyRequests } from "./rates.ts";
+import { banned, rateLines, tooManyRequests } from "./rates.ts";
 
 const STOCK_OPERATIONS = new Set(["orders.place", "orders.update"]);
 
@@ -55,8 +55,10 @@ const plays: Readonly<Record<string, Play | undefined>> = {
 function spent({ state, now }: Scene, window: "minute" | "day"): Answer {
   const played = { ...state, [window]: { ...state[window], remaining: 0 } };
   const seconds = Math.floor(now / 1000);
-  const answer = tooManyRequests(played, window, seconds);
-  return { ...answer, headers: { ...rateHeaders(played, seconds, played[window]), ...answer.headers } };
+  return {
+    ...tooManyRequests(played, window, seconds),
+    rateLines: rateLines(played, seconds, played[window]),
+  };
 }
 
 function refuse(wanted: string, why: string): never {

@@ -1,17 +1,17 @@
-import type { Server } from "bun";
+import { after, attempt } from "../core/after.ts";
 import { Failure } from "../core/failure.ts";
+import { redacted } from "../core/key-format.ts";
+import type { Awaitable } from "../core/ports.ts";
 import { addressReader, type TrustedProxies } from "./address.ts";
-import { commonHeaders, refusal, responseOf } from "./answer.ts";
-import { LARGE_BODY_BYTES } from "./body.ts";
+import { type Answer, commonLines, jsonLine, refusal } from "./answer.ts";
 import { type Path, paths } from "./endpoint.ts";
-import { type Handling, handler } from "./handle.ts";
-import type { PathRequest } from "./operate.ts";
+import { type Found, type Handling, handler, replyOf } from "./handle.ts";
+import { routes } from "./routes.ts";
+import { type Listening, listen } from "./wire/listen.ts";
+import { linesOf, type Reply } from "./wire/reply.ts";
+import type { Incoming } from "./wire/request.ts";
 
-/** Longer than any deadline of ours, so that we answer before the runtime hangs up. */
-export const IDLE_SECONDS = 30;
-
-export type HttpServer = Server<undefined>;
-export type Page = (request: Request) => Response | Promise<Response>;
+export type Page = () => Awaitable<Answer>;
 
 export interface Serving extends Omit<Handling, "isOverloaded" | "addressOf"> {
   readonly trustProxy: TrustedProxies;
@@ -20,49 +20,66 @@ export interface Serving extends Omit<Handling, "isOverloaded" | "addressOf"> {
   readonly maxPendingRequests: number;
   /** What is served beside the API, without key or limits. */
   readonly pages: Readonly<Record<string, Page>>;
+  /** Whether the server is about to stop: an answer is the last on its connection. */
+  readonly isStopping: () => boolean;
 }
 
-/** Starts to listen: Bun's route table, made from the contract. */
-export function serve({ host, port, maxPendingRequests, pages, trustProxy, ...house }: Serving): HttpServer {
+/** Starts to listen: what is asked for is found in a tree of paths, made from the contract. */
+export function serve(serving: Serving): Listening {
+  const { host, port, maxPendingRequests, pages, trustProxy, isStopping, ...house } = serving;
   const readAddress = addressReader(trustProxy);
   const handle = handler({
     ...house,
-    isOverloaded: () => server.pendingRequests > maxPendingRequests,
-    addressOf: (request) =>
-      readAddress(server.requestIP(request)?.address ?? "unknown", request.headers.get("x-forwarded-for")),
+    isOverloaded: () => listening.underWay > maxPendingRequests,
+    addressOf: ({ peer, headers }) => readAddress(peer, headers.get("x-forwarded-for")),
   });
-  const routes: Record<string, (request: PathRequest) => Response | Promise<Response>> = {};
-  for (const path of paths())
-    routes[path.pattern.replace(/\{(\w+)\}/g, ":$1")] = (request) => handle(path, request);
-  for (const [pattern, page] of Object.entries(pages)) {
-    const path: Path = { pattern, methods: {}, allow: "GET, HEAD, OPTIONS" };
-    routes[pattern] = (request) => (isRead(request) ? page(request) : handle(path, request));
-  }
-
-  const server: HttpServer = Bun.serve({
-    hostname: host,
+  const find = routes<{ readonly path: Path; readonly page?: Page }>([
+    ...paths().map((path) => [path.pattern, { path }] as const),
+    ...Object.entries(pages).map(
+      ([pattern, page]) =>
+        [pattern, { path: { pattern, methods: {}, allow: "GET, HEAD, OPTIONS" }, page }] as const,
+    ),
+  ]);
+  const answered = (request: Incoming): Awaitable<Reply> => {
+    const found = find(request.pathname);
+    if (!found) return handle(nowhere, request);
+    const { page, path } = found.value;
+    if (page && (request.method === "GET" || request.method === "HEAD")) return after(page(), replyOf);
+    return handle({ path, params: found.params }, request);
+  };
+  const fault = (error: unknown): Reply => {
+    const { message, stack } = error instanceof Error ? error : new Error(String(error));
+    house.log.error(redacted(message), { stack: redacted(stack ?? "") });
+    return refused(new Failure("internal_error", "Something went wrong on our side."));
+  };
+  const refused = (failure: Failure): Reply => {
+    const [time, requestId] = [house.clock(), house.newRequestId()];
+    const { code, status } = failure;
+    house.log.request({ ...unread, time, requestId, status, code });
+    return replyOf(refusal(failure), `${commonLines}${linesOf({ "x-request-id": requestId })}`, jsonLine);
+  };
+  const listening = listen({
+    host,
     port,
-    routes: routes as never,
-    fetch: (request) => handle(null, request),
-    development: false,
-    // Two servers must not share a port by accident.
-    reusePort: false,
-    idleTimeout: IDLE_SECONDS,
-    // Above our own limits, which answer with an Error object.
-    maxRequestBodySize: Math.max(LARGE_BODY_BYTES * 2, 1024 ** 3),
-    error(error) {
-      house.log.error(error.message, { stack: error.stack });
-      const failure = new Failure("internal_error", "Something went wrong on our side.");
-      const answer = refusal(failure);
-      return responseOf(answer, house.newRequestId(), new Headers(commonHeaders), [answer.headers]);
-    },
+    isStopping,
+    answer: (request) => attempt(() => answered(request), fault),
+    refuse: refused,
+    onFault: fault,
   });
-  return server;
+  return listening;
 }
 
-function isRead(request: Request): boolean {
-  return request.method === "GET" || request.method === "HEAD";
-}
+const nowhere: Found = { path: null, params: {} };
+
+/** What is not known of a request that could not be read. */
+const unread = {
+  method: "",
+  path: "",
+  operation: undefined,
+  milliseconds: 0,
+  clientId: undefined,
+  keyId: undefined,
+};
 
 /** Ids that differ between processes by a random part and within one by a number. */
 export function requestIds(random: string): () => string {

@@ -71,7 +71,7 @@ test("a log that is read slowly loses no line and cuts none; one that nobody can
     script,
     `import { standardOutput } from ${JSON.stringify(output)};
      const write = standardOutput();
-     for (let n = 0; n < 3000; n++) write(JSON.stringify({ n, text: "x".repeat(200) }) + "\\n");
+     for (let n = 0; n < 3000; n++) write(Buffer.from(JSON.stringify({ n, text: "x".repeat(200) }) + "\\n"));
      await Bun.sleep(1500);`,
   );
   const slow = await run(["sh", "-c", `"${process.execPath}" "${script}" | (sleep 0.5; cat)`]);

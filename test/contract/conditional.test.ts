@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { everyEndpoint } from "../../src/contract/api.ts";
-import { takesIfMatch } from "../../src/contract/errors.ts";
-import { successStatus } from "../../src/contract/route.ts";
+import { successStatus, takesIfMatch } from "../../src/contract/route.ts";
 import { aCall, each, refused, refusedCalls, theStore } from "./calls.ts";
 
 const store = theStore();

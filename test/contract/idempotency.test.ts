@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import { CreatedKey } from "../../src/contract/access-shapes.ts";
 import { everyEndpoint } from "../../src/contract/api.ts";
-import { takesIfMatch } from "../../src/contract/errors.ts";
-import { isWrite, successStatus } from "../../src/contract/route.ts";
+import { isWrite, successStatus, takesIfMatch } from "../../src/contract/route.ts";
 import type { Reply } from "../harness.ts";
 import { aCall, each, fieldsOf, refused, refusedCalls, theStore } from "./calls.ts";
 

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import { everyEndpoint } from "../../src/contract/api.ts";
-import { type ErrorCode, errors, takesIfMatch } from "../../src/contract/errors.ts";
-import { type Endpoint, isWrite, successStatus } from "../../src/contract/route.ts";
+import { type ErrorCode, errors } from "../../src/contract/errors.ts";
+import { type Endpoint, isWrite, successStatus, takesIfMatch } from "../../src/contract/route.ts";
 import { operator } from "../../src/core/clients.ts";
 import { BODY_BYTES, LARGE_BODY_BYTES } from "../../src/http/body.ts";
 import { aStore, NOON, type Person, type Reply, type TestStore } from "../harness.ts";

@@ -1,0 +1,173 @@
+import { Failure, fail } from "../../core/failure.ts";
+
+/** How much of a request line and its headers is taken. */
+export const HEAD_BYTES = 24 * 1024;
+
+/** A request as far as its empty line. */
+export interface Head {
+  readonly method: string;
+  /** The address as it was sent. */
+  readonly url: string;
+  readonly pathname: string;
+  /** From the question mark on, or nothing. */
+  readonly search: string;
+  readonly fields: Fields;
+  readonly isOld: boolean;
+}
+
+/** How a body's end is found: by a number of bytes, or by its own chunks. */
+export type Framing = number | "chunked";
+
+/** The headers, and what they say of the connection. */
+export interface Fields {
+  readonly headers: HeaderValues;
+  readonly framing: Framing;
+  /** `close` or `keep-alive`, if the caller says so. */
+  readonly connection: "close" | "keep-alive" | undefined;
+  readonly expectsContinue: boolean;
+  readonly hasHost: boolean;
+}
+
+/** Header values by their name in lower case; a name that comes twice has its values with a comma between. */
+export class HeaderValues {
+  readonly #values = new Map<string, string>();
+
+  get(name: string): string | null {
+    return this.#values.get(name) ?? null;
+  }
+
+  add(name: string, value: string): void {
+    const before = this.#values.get(name);
+    this.#values.set(name, before === undefined ? value : `${before}, ${value}`);
+  }
+}
+
+const token = /^[!#$%&'*+\-.^_`|~\w]+$/;
+/** Whole lines of a name, a colon and a value: no folded line, no space before the colon, no line feed alone. */
+const fieldLines = /^(?:[!#$%&'*+\-.^_`|~\w]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
+const VERSION_CHARACTERS = " HTTP/1.1".length;
+
+/** Reads a request up to its empty line, which is at `end`; whatever could be read in two ways is refused. */
+export function readHead(text: string, end: number, readFields: FieldReader): Head {
+  const lineEnd = text.indexOf("\r\n");
+  const methodEnd = text.indexOf(" ");
+  const targetEnd = lineEnd - VERSION_CHARACTERS;
+  const isOld = text.startsWith(" HTTP/1.0", targetEnd);
+  if (methodEnd < 1 || methodEnd >= targetEnd || !(isOld || text.startsWith(" HTTP/1.1", targetEnd)))
+    refuseLine(text.slice(0, lineEnd));
+  const method = text.startsWith("GET ") ? "GET" : text.slice(0, methodEnd);
+  if (!token.test(method)) refuseLine(text.slice(0, lineEnd));
+  const fields = readFields(text.slice(lineEnd + 2, end + 2));
+  if (!isOld && !fields.hasHost) malformed("HTTP/1.1 needs a Host header.");
+  if (isOld && fields.framing === "chunked") malformed("HTTP/1.0 has no Transfer-Encoding.");
+
+  const url = plain(text.slice(methodEnd + 1, targetEnd));
+  const path = url.startsWith("/") || url === "*" ? 0 : authorityEnd(url);
+  const query = url.indexOf("?", path);
+  const pathname = query < 0 && path === 0 ? url : url.slice(path, query < 0 ? undefined : query) || "/";
+  return { method, url, pathname, search: query < 0 ? "" : url.slice(query), fields, isOld };
+}
+
+export type FieldReader = (block: string) => Fields;
+
+/** Most requests of a connection have the same headers: those are read once. */
+export function fieldReader(): FieldReader {
+  let lastBlock: string | undefined;
+  let last: Fields | undefined;
+  return (block) => {
+    if (block === lastBlock) return last as Fields;
+    last = readFields(block);
+    lastBlock = block;
+    return last;
+  };
+}
+
+function readFields(block: string): Fields {
+  if (!fieldLines.test(block)) malformed("A header is not a name, a colon and a value on one line.");
+  const headers = new HeaderValues();
+  for (let at = 0; at < block.length; ) {
+    const colon = block.indexOf(":", at);
+    const end = block.indexOf("\r\n", colon);
+    headers.add(block.slice(at, colon).toLowerCase(), trimmed(block, colon + 1, end));
+    at = end + 2;
+  }
+  const host = headers.get("host");
+  if (host !== null && !/^[^\s,/?#@\\]*$/.test(host))
+    malformed("Host must be one host, and a port if need be.");
+  const connection = headers
+    .get("connection")
+    ?.toLowerCase()
+    .split(/[\t ]*,[\t ]*/);
+  return {
+    headers,
+    framing: framingOf(headers),
+    connection: connection?.includes("close")
+      ? "close"
+      : connection?.includes("keep-alive")
+        ? "keep-alive"
+        : undefined,
+    expectsContinue: headers.get("expect")?.toLowerCase() === "100-continue",
+    hasHost: host !== null,
+  };
+}
+
+/** A body that two readers could see end in two places would be one's request and the other's body. */
+function framingOf(headers: HeaderValues): Framing {
+  const coding = headers.get("transfer-encoding");
+  const length = headers.get("content-length");
+  if (coding === null) {
+    if (length === null) return 0;
+    if (!/^\d{1,15}$/.test(length)) malformed("Content-Length must be one number of bytes.");
+    return Number(length);
+  }
+  if (length !== null) malformed("Content-Length and Transfer-Encoding exclude each other.");
+  if (coding.toLowerCase() !== "chunked") malformed("The only Transfer-Encoding that is taken is chunked.");
+  return "chunked";
+}
+
+function trimmed(text: string, from: number, to: number): string {
+  let [start, end] = [from, to];
+  while (start < end && isBlank(text.charCodeAt(start))) start++;
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end--;
+  return text.slice(start, end);
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09;
+}
+
+/** An address of visible ASCII; bytes beyond it stand for the UTF-8 that they are. */
+function plain(target: string): string {
+  if (/^[\x21-\x7e]+$/.test(target)) return target;
+  if (!/^[\x21-\x7e\x80-\xff]+$/.test(target)) malformed("The address holds a space or a control character.");
+  return encodeURI(Buffer.from(target, "latin1").toString()).replaceAll("%25", "%");
+}
+
+/** Where the path starts behind `http://host`, as proxies send it. */
+function authorityEnd(url: string): number {
+  const [scheme] =
+    /^https?:\/\/[^/?#]+/i.exec(url) ?? malformed("The address must be a path, or an http URL.");
+  return scheme.length;
+}
+
+function refuseLine(line: string): never {
+  if (/ HTTP\/\d(\.\d)?$/.test(line) && !/ HTTP\/1\.[01]$/.test(line))
+    malformed("Only HTTP/1.1 and HTTP/1.0 are spoken here.");
+  malformed("The first line is not a method, an address and HTTP/1.1, with one space between.");
+}
+
+/** No line of HTTP starts so: a TLS handshake, for one. */
+export function isNoRequest(first: number): boolean {
+  return first !== 0x0d && (first < 0x21 || first > 0x7e);
+}
+
+export function malformed(message: string): never {
+  fail("malformed_request", message);
+}
+
+export function headTooLarge(): Failure {
+  return new Failure(
+    "headers_too_large",
+    `The request line and headers are over ${HEAD_BYTES / 1024} KiB. Send fewer or shorter headers.`,
+  );
+}

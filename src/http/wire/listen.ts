@@ -1,0 +1,136 @@
+import { Connection, type Switchboard } from "./connection.ts";
+
+/** How many are heard before their answers are sent. */
+const HEARD_AT_ONCE = 64;
+
+export interface Listening {
+  readonly port: number;
+  /** Requests that are being answered. */
+  readonly underWay: number;
+  /** Takes no more connections, and is done when the last of them has ended; at once if they are cut. */
+  stop(isCut?: boolean): Promise<void>;
+}
+
+export interface ListenOptions extends Pick<Switchboard, "answer" | "refuse" | "isStopping"> {
+  readonly host: string;
+  readonly port: number;
+  /** What should never be thrown was. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** What has come over a connection; `null` if no more will. */
+interface Heard {
+  readonly connection: Connection;
+  readonly data: Buffer | null;
+}
+
+/**
+ * HTTP/1.1 over plain TCP. In a turn of the event loop all that has come is answered first and sent then: a processor that
+ * comes back from the kernel has forgotten the program, and to find it again costs as much as the work.
+ */
+export function listen({ host, port, answer, refuse, isStopping, onFault }: ListenOptions): Listening {
+  const connections = new Set<Connection>();
+  const gone = Promise.withResolvers<void>();
+  let isStopped = false;
+  let heard: Heard[] = [];
+  let speakers: Connection[] = [];
+  let isTurnDue = false;
+  const board: Switchboard = {
+    seconds: 0,
+    underWay: 0,
+    dateLine: dateLine(),
+    answer,
+    refuse,
+    isStopping: () => isStopped || isStopping(),
+    hasToSend(connection) {
+      speakers.push(connection);
+      dueTurn();
+    },
+  };
+  const dueTurn = () => {
+    if (isTurnDue) return;
+    isTurnDue = true;
+    setImmediate(turn);
+  };
+  const turn = () => {
+    const now = heard;
+    heard = [];
+    for (const { connection, data } of now) {
+      try {
+        if (data) connection.receive(data);
+        else connection.halfClosed();
+      } catch (error) {
+        broken(connection, error);
+      }
+      if (speakers.length >= HEARD_AT_ONCE) send();
+    }
+    send();
+    isTurnDue = false;
+    if (heard.length > 0 || speakers.length > 0) dueTurn();
+  };
+  const send = () => {
+    const now = speakers;
+    speakers = [];
+    for (const connection of now) {
+      try {
+        connection.send();
+      } catch (error) {
+        broken(connection, error);
+      }
+    }
+  };
+  const broken = (connection: Connection, error: unknown) => {
+    onFault(error);
+    connection.terminate();
+  };
+  const hear = (connection: Connection, data: Buffer | null) => {
+    heard.push({ connection, data });
+    dueTurn();
+  };
+  const listener = Bun.listen<Connection>({
+    hostname: host,
+    port,
+    // Two servers must not share a port by accident.
+    exclusive: true,
+    // Who has said all that it has to say still gets its answer.
+    allowHalfOpen: true,
+    socket: {
+      open(socket) {
+        socket.setNoDelay(true);
+        socket.data = new Connection(socket, board);
+        connections.add(socket.data);
+      },
+      data: (socket, data) => hear(socket.data, data),
+      end: (socket) => hear(socket.data, null),
+      drain: (socket) => socket.data.drain(),
+      close(socket) {
+        socket.data.closed();
+        connections.delete(socket.data);
+        if (isStopped && connections.size === 0) gone.resolve();
+      },
+      error: (socket, error) => broken(socket.data, error),
+    },
+  });
+  const timer = setInterval(() => {
+    board.seconds++;
+    board.dateLine = dateLine();
+    for (const connection of connections) connection.tick();
+  }, 1000);
+  return {
+    port: listener.port,
+    get underWay() {
+      return board.underWay;
+    },
+    async stop(isCut = false) {
+      isStopped = true;
+      listener.stop();
+      for (const connection of [...connections]) isCut ? connection.terminate() : connection.release();
+      if (connections.size > 0) await gone.promise;
+      clearInterval(timer);
+    },
+  };
+}
+
+function dateLine(): string {
+  return `date: ${new Date().toUTCString()}\r\n`;
+}

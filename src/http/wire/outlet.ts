@@ -1,0 +1,53 @@
+/** Answers that wait to be sent keep the next request waiting when they are longer than this. */
+const WAITING_CHARACTERS = 64 * 1024;
+
+const nothing: Buffer = Buffer.alloc(0);
+
+/** What a connection has to say: said at any time, sent together, and kept for as long as the caller does not take it. */
+export class Outlet {
+  readonly #socket: { write(data: string | Uint8Array): number };
+  #said = "";
+  #saidBytes = 0;
+  #unsent = nothing;
+
+  constructor(socket: { write(data: string | Uint8Array): number }) {
+    this.#socket = socket;
+  }
+
+  get isEmpty(): boolean {
+    return this.#said === "" && this.isSent;
+  }
+
+  /** Whether the caller has taken all that was sent. */
+  get isSent(): boolean {
+    return this.#unsent.length === 0;
+  }
+
+  get isFull(): boolean {
+    return this.#unsent.length > 0 || this.#said.length > WAITING_CHARACTERS;
+  }
+
+  say(text: string, bytes: number): void {
+    this.#said = this.#said === "" ? text : this.#said + text;
+    this.#saidBytes += bytes;
+  }
+
+  /** Sends what was said; whether all of it went. */
+  send(): boolean {
+    const [text, bytes] = [this.#said, this.#saidBytes];
+    this.#said = "";
+    this.#saidBytes = 0;
+    if (!this.isSent) this.#unsent = Buffer.concat([this.#unsent, Buffer.from(text)]);
+    else {
+      const sent = this.#socket.write(text);
+      if (sent < bytes) this.#unsent = Buffer.from(text).subarray(Math.max(0, sent));
+    }
+    return this.isSent;
+  }
+
+  /** Sends more of what was not taken; whether that was the last of it. */
+  drain(): boolean {
+    this.#unsent = this.#unsent.subarray(Math.max(0, this.#socket.write(this.#unsent)));
+    return this.isSent;
+  }
+}
