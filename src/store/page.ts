@@ -31,6 +31,9 @@ export interface Page {
   readonly branches: readonly ((where: Conditions) => void)[];
 }
 
+/** A sum, because SQLite plans a statement anew each time that the bare value of its limit is bound: more work than the page. */
+const LIMIT = "limit ? + 0";
+
 /** A keyset page: its cost does not depend on how far down the list it is. The text is the same for all pages of one shape. */
 export function page(query: Page): { text: string; values: Value[] } {
   const { branches, key, limit } = query;
@@ -46,14 +49,17 @@ export function page(query: Page): { text: string; values: Value[] } {
     startAfter(where, query);
     values.push(limit);
     const filter = where.texts.length > 0 ? ` where ${where.texts.join(" and ")}` : "";
-    return `select ${columns} from ${query.table}${filter} order by ${order} limit ?`;
+    return `select ${columns} from ${query.table}${filter} order by ${order} ${LIMIT}`;
   };
   const texts = branches.map(branch);
   if (!isMerged) return { text: texts[0] as string, values };
   values.push(limit);
   const merged = texts.map((text) => `select * from (${text}) as branch`).join(" union all ");
   const mergedOrder = `sort_key ${direction}, id ${direction}`;
-  return { text: `select ${query.names} from (${merged}) as merged order by ${mergedOrder} limit ?`, values };
+  return {
+    text: `select ${query.names} from (${merged}) as merged order by ${mergedOrder} ${LIMIT}`,
+    values,
+  };
 }
 
 /** What columns are called in the rows that they give. */
