@@ -7,14 +7,10 @@ import {
   combined,
   dealtOut,
   isEmpty,
-  LAST_USED_COLUMNS,
-  lastUseOfRow,
-  rowsOf,
+  lastUses,
   type Tally,
-  USAGE_COLUMNS,
-  usageOfRow,
-  WINDOW_COLUMNS,
-  windowsOfRow,
+  usageRows,
+  windowRows,
 } from "./tally.ts";
 
 /** How long it is known which parts a run has written: longer than any part is tried again. */
@@ -77,10 +73,10 @@ export const internal = {
   },
 };
 
-async function writeRows(store: Writes, { windows, usage, operations, lastUsed }: Tally): Promise<void> {
-  await store.keepWindows(Array.from(rowsOf(windows, WINDOW_COLUMNS), windowsOfRow));
-  await store.addUsage(Array.from(rowsOf(usage, USAGE_COLUMNS), (row) => usageOfRow(row, operations)));
-  await store.keepLastUses(Array.from(rowsOf(lastUsed, LAST_USED_COLUMNS), lastUseOfRow));
+async function writeRows(store: Writes, tally: Tally): Promise<void> {
+  await store.keepWindows(windowRows(tally.windows));
+  await store.addUsage(usageRows(tally));
+  await store.keepLastUses(lastUses(tally.lastUsed));
 }
 
 function byKey(a: { readonly keyId: number }, b: { readonly keyId: number }): number {

@@ -15,11 +15,11 @@ export interface Tally {
 export const WINDOW_COLUMNS = 5;
 export const USAGE_COLUMNS = 5;
 export const LAST_USED_COLUMNS = 2;
+/** One more than the highest class of status. */
+export const STATUS_CLASSES = 8;
 
-/** Rows of a block in a part, about: so few are written at once that nobody waits long for it. */
+/** Rows of a block in a part: so few are written at once that nobody waits long for it. */
 export const PART_ROWS = 1000;
-
-const none = new Float64Array();
 
 export function isEmpty(tally: Tally): boolean {
   return bytesIn(tally) === 0;
@@ -46,69 +46,78 @@ export function slices(tally: Tally, mostRows: number): Tally[] {
   }));
 }
 
-/**
- * Tallies, oldest first, dealt out by ranges of clients and keys: no two parts have one of them in common, and rows that
- * lie side by side in a table come together. Quicker than to sort the rows themselves, whatever they are.
- */
-export function dealtOut(tallies: readonly Tally[]): Tally[] {
-  const { windows, usage, operations, lastUsed } = joined(tallies);
-  const parts =
-    Math.ceil(Math.max(windows.length / WINDOW_COLUMNS, usage.length / USAGE_COLUMNS) / PART_ROWS) || 1;
-  const ofWindows = ranges(windows, WINDOW_COLUMNS, parts);
-  const ofUsage = ranges(usage, USAGE_COLUMNS, parts);
-  const ofLastUsed = ranges(lastUsed, LAST_USED_COLUMNS, parts);
-  return Array.from({ length: parts }, (_, at) => ({
-    windows: ofWindows[at] ?? none,
-    usage: ofUsage[at] ?? none,
-    operations,
-    lastUsed: ofLastUsed[at] ?? none,
-  })).filter((part) => !isEmpty(part));
-}
-
 /** Tallies, oldest first, as one that has one row for each client or key, sorted. */
 export function combined(tallies: readonly Tally[]): Tally {
   const { windows, usage, operations, lastUsed } = joined(tallies);
   return {
-    windows: merged(windows, WINDOW_COLUMNS, "last"),
-    usage: merged(usage, USAGE_COLUMNS, "sum"),
+    windows: merged(windows, WINDOW_COLUMNS, firstColumn(windows, WINDOW_COLUMNS), "last"),
+    usage: merged(usage, USAGE_COLUMNS, usageKeys(usage, operations.length), "sum"),
     operations,
-    lastUsed: merged(lastUsed, LAST_USED_COLUMNS, "last"),
+    lastUsed: merged(lastUsed, LAST_USED_COLUMNS, firstColumn(lastUsed, LAST_USED_COLUMNS), "last"),
   };
 }
 
-/** The rows of a block, one after another. */
-export function* rowsOf(block: Float64Array, columns: number): Generator<Float64Array> {
-  for (let at = 0; at < block.length; at += columns) yield block.subarray(at, at + columns);
+/**
+ * Tallies, oldest first, as parts that have no row in common: rows that lie side by side in a table come together, and few
+ * enough for one transaction.
+ */
+export function dealtOut(tallies: readonly Tally[]): Tally[] {
+  return slices(combined(tallies), PART_ROWS);
 }
 
-export function windowsOfRow([clientId, minuteOpenedAt, minuteCount, day, dayCount]: Float64Array) {
-  return { clientId, minuteOpenedAt, minuteCount, day, dayCount } as Windows & { clientId: number };
+/** A row of each client's windows. */
+export function windowRows(windows: Float64Array): (Windows & { clientId: number })[] {
+  return rowsOf(windows, WINDOW_COLUMNS, (at) => ({
+    clientId: windows[at] as number,
+    minuteOpenedAt: windows[at + 1] as number,
+    minuteCount: windows[at + 2] as number,
+    day: windows[at + 3] as number,
+    dayCount: windows[at + 4] as number,
+  }));
 }
 
-export function usageOfRow(
-  [clientId, day, operation, statusClass, requests]: Float64Array,
-  operations: readonly string[],
-) {
-  return { clientId, day, operation: operations[operation as number], statusClass, requests } as UsageRecord;
+export function usageRows(tally: Pick<Tally, "usage" | "operations">): UsageRecord[] {
+  return rowsOf(tally.usage, USAGE_COLUMNS, (at) => usageAt(tally, at));
 }
 
-export function lastUseOfRow([keyId, at]: Float64Array) {
-  return { keyId, at } as { keyId: number; at: number };
+export function lastUses(lastUsed: Float64Array): { keyId: number; at: number }[] {
+  return rowsOf(lastUsed, LAST_USED_COLUMNS, (at) => ({
+    keyId: lastUsed[at] as number,
+    at: lastUsed[at + 1] as number,
+  }));
 }
 
 /** What a tally still holds of the usage that is asked for. */
 export function usageIn(
-  { usage, operations }: Pick<Tally, "usage" | "operations">,
+  tally: Pick<Tally, "usage" | "operations">,
   { clientId, fromDay, toDay }: UsageQuery,
 ): UsageRecord[] {
+  const { usage } = tally;
   const records: UsageRecord[] = [];
   const wanted = clientId === undefined ? undefined : Number(clientId);
   for (let at = 0; at < usage.length; at += USAGE_COLUMNS) {
     const day = usage[at + 1] as number;
     if ((wanted !== undefined && usage[at] !== wanted) || day < fromDay || day > toDay) continue;
-    records.push(usageOfRow(usage.subarray(at, at + USAGE_COLUMNS), operations));
+    records.push(usageAt(tally, at));
   }
   return records;
+}
+
+function usageAt({ usage, operations }: Pick<Tally, "usage" | "operations">, at: number): UsageRecord {
+  return {
+    clientId: usage[at] as number,
+    day: usage[at + 1] as number,
+    operation: operations[usage[at + 2] as number] as string,
+    statusClass: usage[at + 3] as number,
+    requests: usage[at + 4] as number,
+  };
+}
+
+/** What is made of the row at each place. */
+function rowsOf<Row>(block: Float64Array, columns: number, rowAt: (at: number) => Row): Row[] {
+  const rows: Row[] = [];
+  for (let at = 0; at < block.length; at += columns) rows.push(rowAt(at));
+  return rows;
 }
 
 /** A tally's usage with its operations numbered as in another list. */
@@ -119,35 +128,71 @@ function renumbered({ usage, operations }: Tally, list: readonly string[]): Floa
   return copy;
 }
 
-/**
- * Sorted, with one row for each key. Where the last row holds, the key is the first column; where they add up, it is all
- * columns but the last.
- */
-function merged(rows: Float64Array, columns: number, holds: "last" | "sum"): Float64Array {
-  const keys = holds === "last" ? 1 : columns - 1;
-  const compare = (a: number, b: number): number => {
-    for (let key = 0; key < keys; key++) {
-      const difference = (rows[a + key] as number) - (rows[b + key] as number);
-      if (difference !== 0) return difference;
-    }
-    return 0;
-  };
-  const order = Uint32Array.from({ length: rows.length / columns }, (_, row) => row * columns).sort(compare);
-  const result = new Float64Array(rows.length);
-  let end = 0;
-  let before: number | undefined;
-  for (const at of order) {
-    let sum = 0;
-    if (before !== undefined && compare(before, at) === 0) {
-      end -= columns;
-      if (holds === "sum") sum = result[end + keys] as number;
-    }
-    for (let column = 0; column < columns; column++) result[end + column] = rows[at + column] as number;
-    if (holds === "sum") result[end + keys] = (result[end + keys] as number) + sum;
-    before = at;
-    end += columns;
+function firstColumn(rows: Float64Array, columns: number): Float64Array {
+  const column = new Float64Array(rows.length / columns);
+  for (let row = 0; row < column.length; row++) column[row] = rows[row * columns] as number;
+  return column;
+}
+
+/** A number for each row of usage, the same for rows that add up, and in the order of client, day, operation and class. */
+function usageKeys(usage: Float64Array, operations: number): Float64Array {
+  const keys = new Float64Array(usage.length / USAGE_COLUMNS);
+  let [firstDay, lastDay] = [Number.POSITIVE_INFINITY, 0];
+  for (let at = 1; at < usage.length; at += USAGE_COLUMNS) {
+    firstDay = Math.min(firstDay, usage[at] as number);
+    lastDay = Math.max(lastDay, usage[at] as number);
   }
-  return result.slice(0, end);
+  const days = lastDay - firstDay + 1;
+  for (let row = 0, at = 0; row < keys.length; row++, at += USAGE_COLUMNS) {
+    const ofDay = (usage[at] as number) * days + (usage[at + 1] as number) - firstDay;
+    keys[row] = (ofDay * operations + (usage[at + 2] as number)) * STATUS_CLASSES + (usage[at + 3] as number);
+  }
+  return keys;
+}
+
+/**
+ * Sorted, with one row for each key: the last, or one whose last column is the sum of theirs. Numbers alone are sorted, which
+ * is many times quicker than to compare rows.
+ */
+function merged(
+  rows: Float64Array,
+  columns: number,
+  keys: Float64Array,
+  holds: "last" | "sum",
+): Float64Array {
+  const places = distinct(keys);
+  const result = new Float64Array(places.length * columns);
+  let place = 0;
+  for (let row = 0; row < keys.length; row++) {
+    const key = keys[row] as number;
+    // In rows that are sorted already it is the next.
+    place = places[place + 1] === key ? place + 1 : placeOf(places, key);
+    const end = (place + 1) * columns - 1;
+    const before = holds === "sum" ? (result[end] as number) : 0;
+    for (let column = 0; column < columns; column++)
+      result[place * columns + column] = rows[row * columns + column] as number;
+    result[end] = (result[end] as number) + before;
+  }
+  return result;
+}
+
+function distinct(numbers: Float64Array): Float64Array {
+  const sorted = numbers.toSorted();
+  let end = 0;
+  for (let at = 0; at < sorted.length; at++)
+    if (at === 0 || sorted[at] !== sorted[at - 1]) sorted[end++] = sorted[at] as number;
+  return sorted.subarray(0, end);
+}
+
+/** Where a number is in a sorted list that has it. */
+function placeOf(sorted: Float64Array, number: number): number {
+  let [least, most] = [0, sorted.length - 1];
+  while (least < most) {
+    const middle = (least + most) >> 1;
+    if ((sorted[middle] as number) < number) least = middle + 1;
+    else most = middle;
+  }
+  return least;
 }
 
 /** One tally after another, with one list of operations. */
@@ -169,40 +214,4 @@ function inOne(blocks: readonly Float64Array[]): Float64Array {
     end += block.length;
   }
   return all;
-}
-
-/** The rows of a block by ranges of their first column that hold about as many rows each, in the order that they had. */
-function ranges(block: Float64Array, columns: number, count: number): Float64Array[] {
-  const ids = Float64Array.from(
-    { length: block.length / columns },
-    (_, row) => block[row * columns] as number,
-  );
-  ids.sort();
-  /** Where each range but the first begins. */
-  const begins = Array.from(
-    { length: count - 1 },
-    (_, range) => ids[Math.floor(((range + 1) * ids.length) / count)] ?? 0,
-  );
-  const rangeOf = (at: number): number => {
-    const id = block[at] as number;
-    let [least, most] = [0, begins.length];
-    while (least < most) {
-      const middle = (least + most) >> 1;
-      if (id < (begins[middle] as number)) most = middle;
-      else least = middle + 1;
-    }
-    return least;
-  };
-  const ends = new Uint32Array(count);
-  for (let at = 0; at < block.length; at += columns) ends[rangeOf(at)]! += columns;
-  const dealt = Array.from(ends, (length) => new Float64Array(length));
-  ends.fill(0);
-  for (let at = 0; at < block.length; at += columns) {
-    const range = rangeOf(at);
-    const into = dealt[range] as Float64Array;
-    let end = ends[range] as number;
-    for (let column = 0; column < columns; column++) into[end++] = block[at + column] as number;
-    ends[range] = end;
-  }
-  return dealt;
 }

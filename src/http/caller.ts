@@ -4,8 +4,8 @@ import { hashOf, holdsKey, isWellFormed } from "../core/key-format.ts";
 import type { Awaitable, KnownKey, LimitedKey, Reads } from "../core/ports.ts";
 import type { Incoming } from "./wire/request.ts";
 
-/** Keys remembered at once; with more, all are looked up anew. */
-const REMEMBERED_KEYS = 1_000_000;
+/** Keys after which a new generation begins; a key that two of them have not seen is looked up anew. */
+const KEYS_IN_A_GENERATION = 1_000_000;
 /** Refused keys remembered at once: a program that goes on with a wrong key costs no more look-ups. */
 const REMEMBERED_REFUSALS = 10_000;
 /** How exactly the last use of a key is known. */
@@ -35,16 +35,34 @@ export interface CallerOptions {
   /** A key was looked up: the limiter learns what is known of it. */
   readonly introduce: (known: KnownKey, askedAt: number) => void;
   readonly keyWasUsed: (keyId: number, at: number) => void;
+  readonly keysInAGeneration?: number;
 }
 
-export function callers({ store, introduce, keyWasUsed }: CallerOptions): Callers {
+export function callers(options: CallerOptions): Callers {
+  const { store, introduce, keyWasUsed, keysInAGeneration = KEYS_IN_A_GENERATION } = options;
   let remembered = new Map<string, Remembered>();
+  /** The generation before. To forget all at once instead would make every key a look-up again. */
+  let earlier = new Map<string, Remembered>();
   let refusals = new Map<string, Failure>();
   /** Look-ups under way, so that a burst of one key is one. */
   let lookUps = new Map<string, Promise<Remembered | Failure>>();
 
+  const remember = (key: string, caller: Remembered) => {
+    if (remembered.size >= keysInAGeneration) {
+      earlier = remembered;
+      remembered = new Map();
+    }
+    remembered.set(key, caller);
+  };
+  const recall = (key: string): Remembered | undefined => {
+    const known = remembered.get(key);
+    if (known || earlier.size === 0) return known;
+    const before = earlier.get(key);
+    if (before) remember(key, before);
+    return before;
+  };
   const lookUp = async (key: string, now: number): Promise<Remembered | Failure> => {
-    const rememberedThen = remembered;
+    const lookUpsThen = lookUps;
     const askedAt = performance.now();
     let known: KnownKey | null;
     try {
@@ -55,7 +73,7 @@ export function callers({ store, introduce, keyWasUsed }: CallerOptions): Caller
     }
     const found = known ? (refusal(known, now) ?? known) : unknownKey;
     // What was read while everything was forgotten may be old already.
-    const isCurrent = rememberedThen === remembered;
+    const isCurrent = lookUpsThen === lookUps;
     if (found instanceof Failure) {
       if (refusals.size >= REMEMBERED_REFUSALS) refusals.clear();
       if (isCurrent) refusals.set(key, found);
@@ -64,10 +82,7 @@ export function callers({ store, introduce, keyWasUsed }: CallerOptions): Caller
     introduce(found, askedAt);
     const { id: keyId, clientId, role, perMinute, perDay, bannedUntil, lifts, expiresAt } = found;
     const caller = { keyId, clientId, role, perMinute, perDay, bannedUntil, lifts, expiresAt, usedAt: 0 };
-    if (isCurrent) {
-      if (remembered.size >= REMEMBERED_KEYS) remembered = new Map();
-      remembered.set(key, caller);
-    }
+    if (isCurrent) remember(key, caller);
     return caller;
   };
   const lookedUp = async (key: string, now: number): Promise<KnownCaller | Failure> => {
@@ -92,7 +107,7 @@ export function callers({ store, introduce, keyWasUsed }: CallerOptions): Caller
     identify(request, now, rememberedOnly) {
       const key = keyOf(request);
       if (typeof key !== "string") return key;
-      const known = remembered.get(key);
+      const known = recall(key);
       if (known && (known.expiresAt === null || known.expiresAt > now)) return noted(known, now);
       const refused = refusals.get(key);
       if (refused) return refused;
@@ -101,6 +116,7 @@ export function callers({ store, introduce, keyWasUsed }: CallerOptions): Caller
     },
     forget() {
       remembered = new Map();
+      earlier = new Map();
       refusals = new Map();
       lookUps = new Map();
     },

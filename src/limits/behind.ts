@@ -1,6 +1,6 @@
 import type { Behind } from "../core/behind.ts";
 import type { NewEvent } from "../core/ports.ts";
-import { bytesIn, isEmpty, slices, type Tally } from "../core/tally.ts";
+import { bytesIn, isEmpty, LAST_USED_COLUMNS, slices, type Tally } from "../core/tally.ts";
 import type { MemoryLimits } from "./memory.ts";
 import type { UsageCounter } from "./usage.ts";
 
@@ -58,11 +58,20 @@ export function writeBehind(options: BehindOptions): WriteBehind {
   let underWay: Promise<void> | undefined;
   let folding: Promise<void> | undefined;
 
+  const takeUsed = (): Float64Array => {
+    const rows = new Float64Array(used.size * LAST_USED_COLUMNS);
+    let end = 0;
+    for (const [keyId, at] of used) {
+      rows[end++] = keyId;
+      rows[end++] = at;
+    }
+    used = new Map();
+    return rows;
+  };
   /** Takes some of what has gathered, as parts. */
   const take = (): boolean => {
     const { windows, conduct } = limits.takeChanged(CONDUCTS_AT_ONCE);
-    const lastUsed = Float64Array.from([...used].flat());
-    used = new Map();
+    const lastUsed = takeUsed();
     const tally: Tally = { windows, ...usage.take(), lastUsed };
     const told = events.splice(0, EVENTS_AT_ONCE);
     const [first = nothing, ...others] = slices(tally, ROWS_AT_ONCE);

@@ -1,12 +1,14 @@
-import { rowsOf, WINDOW_COLUMNS, windowsOfRow } from "../core/tally.ts";
+import { WINDOW_COLUMNS, windowRows } from "../core/tally.ts";
 import type { Windows } from "../core/windows.ts";
 
 const FIRST_SLOTS = 1024;
+/** Numbers of one slot, side by side: with a million clients each that lay elsewhere would be fetched from memory by itself. */
+const SLOT = 4;
 
-/** Windows of many, in columns of numbers: a million of them cost no object each and nothing for the collector to visit. */
+/** Windows of many, in rows of numbers: a million of them cost no object each and nothing for the collector to visit. */
 export class WindowTable<Id> {
   private slots = new Map<Id, number>();
-  private columns = columnsOf(FIRST_SLOTS);
+  private rows = new Uint32Array(FIRST_SLOTS * SLOT);
   private ids: Id[] = [];
   private changed: Uint8Array = new Uint8Array(FIRST_SLOTS);
   private changedSlots: number[] = [];
@@ -28,12 +30,13 @@ export class WindowTable<Id> {
    */
   open(id: Id): Windows {
     const slot = this.slots.get(id) ?? this.add(id);
-    const { scratch, columns } = this;
+    const { scratch, rows } = this;
+    const at = slot * SLOT;
     this.opened = slot;
-    scratch.minuteOpenedAt = columns.minuteOpenedAt[slot] as number;
-    scratch.minuteCount = columns.minuteCount[slot] as number;
-    scratch.day = columns.day[slot] as number;
-    scratch.dayCount = columns.dayCount[slot] as number;
+    scratch.minuteOpenedAt = rows[at] as number;
+    scratch.minuteCount = rows[at + 1] as number;
+    scratch.day = rows[at + 2] as number;
+    scratch.dayCount = rows[at + 3] as number;
     return scratch;
   }
 
@@ -55,26 +58,22 @@ export class WindowTable<Id> {
   takeChanged(this: WindowTable<number>): Float64Array {
     const slots = this.changedSlots;
     this.changedSlots = [];
-    const rows = new Float64Array(slots.length * WINDOW_COLUMNS);
-    const { minuteOpenedAt, minuteCount, day, dayCount } = this.columns;
-    let at = 0;
+    const taken = new Float64Array(slots.length * WINDOW_COLUMNS);
+    const { rows } = this;
+    let end = 0;
     for (const slot of slots) {
       this.changed[slot] = 0;
-      rows[at++] = this.ids[slot] as number;
-      rows[at++] = minuteOpenedAt[slot] as number;
-      rows[at++] = minuteCount[slot] as number;
-      rows[at++] = day[slot] as number;
-      rows[at++] = dayCount[slot] as number;
+      taken[end++] = this.ids[slot] as number;
+      for (let at = slot * SLOT; at < (slot + 1) * SLOT; at++) taken[end++] = rows[at] as number;
     }
-    return rows;
+    return taken;
   }
 
   /** Forgets all but what has changed since it was last taken. */
   dropUnchanged(this: WindowTable<number>): void {
     const kept = this.takeChanged();
     this.clear();
-    for (const row of rowsOf(kept, WINDOW_COLUMNS)) {
-      const { clientId, ...windows } = windowsOfRow(row);
+    for (const { clientId, ...windows } of windowRows(kept)) {
       Object.assign(this.open(clientId), windows);
       this.keep();
     }
@@ -82,18 +81,19 @@ export class WindowTable<Id> {
 
   clear(): void {
     this.slots = new Map();
-    this.columns = columnsOf(FIRST_SLOTS);
+    this.rows = new Uint32Array(FIRST_SLOTS * SLOT);
     this.ids = [];
     this.changed = new Uint8Array(FIRST_SLOTS);
     this.changedSlots = [];
   }
 
   private write(slot: number, windows: Windows): void {
-    const { columns } = this;
-    columns.minuteOpenedAt[slot] = windows.minuteOpenedAt;
-    columns.minuteCount[slot] = windows.minuteCount;
-    columns.day[slot] = windows.day;
-    columns.dayCount[slot] = windows.dayCount;
+    const { rows } = this;
+    const at = slot * SLOT;
+    rows[at] = windows.minuteOpenedAt;
+    rows[at + 1] = windows.minuteCount;
+    rows[at + 2] = windows.day;
+    rows[at + 3] = windows.dayCount;
   }
 
   private add(id: Id): number {
@@ -105,21 +105,11 @@ export class WindowTable<Id> {
 
   private grow(): void {
     const length = this.changed.length * 2;
-    const { columns } = this;
-    this.columns = columnsOf(length);
-    for (const name of ["minuteOpenedAt", "minuteCount", "day", "dayCount"] as const)
-      this.columns[name].set(columns[name]);
+    const rows = new Uint32Array(length * SLOT);
+    rows.set(this.rows);
+    this.rows = rows;
     const changed = new Uint8Array(length);
     changed.set(this.changed);
     this.changed = changed;
   }
-}
-
-function columnsOf(length: number) {
-  return {
-    minuteOpenedAt: new Uint32Array(length),
-    minuteCount: new Uint32Array(length),
-    day: new Uint32Array(length),
-    dayCount: new Uint32Array(length),
-  };
 }

@@ -1,7 +1,6 @@
-import type { Tally } from "../core/tally.ts";
+import { STATUS_CLASSES, type Tally } from "../core/tally.ts";
 
 const DAY_MS = 86_400_000;
-const STATUS_CLASSES = 8;
 
 export interface UsageCounter {
   record(clientId: number, operation: string | undefined, status: number, now: number): void;

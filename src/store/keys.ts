@@ -1,5 +1,5 @@
 import type { Awaitable, KeyRecord, KnownKey, Reads, Writes } from "../core/ports.ts";
-import { LAST_USED_COLUMNS, rowsOf } from "../core/tally.ts";
+import { LAST_USED_COLUMNS, type Tally } from "../core/tally.ts";
 import { type Db, fragment, RowsStatement, sql } from "./statement.ts";
 import type { TallyReads } from "./tallies.ts";
 
@@ -63,10 +63,21 @@ export function keyWrites(db: Db): Pick<Writes, "addKey" | "revokeKey" | "expire
 
 /** Tallies are read first: what moves from them to rows in between is then in the rows. */
 async function withLastUses(tallies: TallyReads, read: () => Awaitable<KeyRecord[]>): Promise<KeyRecord[]> {
+  const counted = await tallies.all();
+  const keys = await read();
+  const uses = lastUsesOf(new Set(keys.map(({ id }) => id)), counted);
+  return keys.map((key) => ({ ...key, lastUsedAt: uses.get(key.id) ?? key.lastUsedAt }));
+}
+
+/** Of these keys alone: the tallies may hold a million others. */
+function lastUsesOf(keyIds: ReadonlySet<number>, tallies: readonly Tally[]): Map<number, number> {
   const uses = new Map<number, number>();
-  for (const { lastUsed } of await tallies.all())
-    for (const row of rowsOf(lastUsed, LAST_USED_COLUMNS)) uses.set(row[0] as number, row[1] as number);
-  return (await read()).map((key) => ({ ...key, lastUsedAt: uses.get(key.id) ?? key.lastUsedAt }));
+  for (const { lastUsed } of tallies)
+    for (let at = 0; at < lastUsed.length; at += LAST_USED_COLUMNS) {
+      const keyId = lastUsed[at] as number;
+      if (keyIds.has(keyId)) uses.set(keyId, lastUsed[at + 1] as number);
+    }
+  return uses;
 }
 
 function known({ day, dayCount, minuteOpenedAt, minuteCount, conduct, ...key }: KnownRow): KnownKey {

@@ -79,10 +79,15 @@ export class RowsStatement<Row extends object> {
   }
 
   async run(db: Db, rows: readonly Row[]): Promise<void> {
-    const values = (row: Row) => this.columns.map((name) => row[name] as Value);
     let at = 0;
     for (const [size, statement] of this.sized)
-      for (; at + size <= rows.length; at += size)
-        await db.run(statement, rows.slice(at, at + size).flatMap(values));
+      for (; at + size <= rows.length; at += size) await db.run(statement, this.values(rows, at, at + size));
+  }
+
+  private values(rows: readonly Row[], from: number, to: number): Value[] {
+    const values: Value[] = [];
+    for (let at = from; at < to; at++)
+      for (const name of this.columns) values.push((rows[at] as Row)[name] as Value);
+    return values;
   }
 }

@@ -16,12 +16,13 @@ const columns = fragment`id, windows, usage, operations, last_used as "lastUsed"
 const insertTally = sql`
   insert into tallies (is_sorted, windows, usage, operations, last_used)
   values (:isSorted, :windows, :usage, :operations, :lastUsed)`;
+/** Lengths are asked for by themselves: beside the sum SQLite would copy every block for it. */
 const takeTallies = sql<TallyRow>`
   delete from tallies where id in
     (select id from
-      (select id, sum(length(windows) + length(usage) + length(last_used)) over (order by id)
-          - (length(windows) + length(usage) + length(last_used)) as before
-        from tallies where is_sorted = :isSorted) as sized
+      (select id, sum(bytes) over (order by id) - bytes as before from
+        (select id, length(windows) + length(usage) + length(last_used) as bytes
+          from tallies where is_sorted = :isSorted) as sized) as summed
       where before < :mostBytes)
   returning ${columns}`;
 

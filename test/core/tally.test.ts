@@ -5,14 +5,12 @@ import {
   dealtOut,
   isEmpty,
   PART_ROWS,
-  rowsOf,
   slices,
   type Tally,
-  USAGE_COLUMNS,
   usageIn,
-  usageOfRow,
+  usageRows,
   WINDOW_COLUMNS,
-  windowsOfRow,
+  windowRows,
 } from "../../src/core/tally.ts";
 import { seed } from "../seed.ts";
 
@@ -32,12 +30,8 @@ function tally(rows: {
   return { windows: block(rows.windows), usage: block(usage), operations, lastUsed: block(rows.lastUsed) };
 }
 
-const windowsOf = (parts: readonly Tally[]) =>
-  parts.flatMap(({ windows }) => Array.from(rowsOf(windows, WINDOW_COLUMNS), windowsOfRow));
-const usageOf = (parts: readonly Tally[]) =>
-  parts.flatMap(({ usage, operations }) =>
-    Array.from(rowsOf(usage, USAGE_COLUMNS), (row) => usageOfRow(row, operations)),
-  );
+const windowsOf = (parts: readonly Tally[]) => parts.flatMap(({ windows }) => windowRows(windows));
+const usageOf = (parts: readonly Tally[]) => parts.flatMap(usageRows);
 
 describe("tallies that are combined", () => {
   test("keep the last windows of each client", () => {
@@ -101,7 +95,7 @@ describe("tallies that are combined", () => {
 
 describe("tallies that are dealt out", () => {
   test("are parts that have no client in common, and of one client the rows in their order", () => {
-    const clients = Array.from({ length: PART_ROWS * 2 + 1 }, (_, index) => [index * 3, 1, 1, 1, 1]);
+    const clients = Array.from({ length: PART_ROWS * 4 + 1 }, (_, index) => [index * 3, 1, 1, 1, 1]);
     const later = clients.map(([id]) => [id as number, 2, 2, 2, 2]).toReversed();
     const parts = dealtOut([tally({ windows: clients }), tally({ windows: later })]);
     expect(parts.length).toBeGreaterThan(3);

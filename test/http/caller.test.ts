@@ -67,6 +67,33 @@ test("a key is looked up once, by its hash, and the limiter is told what is know
   expect(introduced.map((each) => each.id)).toEqual([id]);
 });
 
+test("one key too many forgets nobody who still asks, and in the end those who no longer do", async () => {
+  const lookedUp: string[] = [];
+  const few = callers({
+    store: {
+      keyByHash: (hash) => {
+        lookedUp.push(hash);
+        return store.reads.keyByHash(hash);
+      },
+    },
+    introduce: () => {},
+    keyWasUsed: () => {},
+    keysInAGeneration: 3,
+  });
+  const ask = async (key: string) =>
+    expect(await few.identify(asked({ "x-api-key": key }), NOW)).not.toBeInstanceOf(Failure);
+  const steady = (await aKey()).key;
+  const gone = (await aKey()).key;
+  for (const key of [steady, gone]) await ask(key);
+  for (let each = 0; each < 10; each++) {
+    await ask((await aKey()).key);
+    await ask(steady);
+  }
+  expect(lookedUp.filter((hash) => hash === hashOf(steady))).toHaveLength(1);
+  await ask(gone);
+  expect(lookedUp.filter((hash) => hash === hashOf(gone))).toHaveLength(2);
+});
+
 const mistakes: readonly [what: string, change: (key: string) => string][] = [
   ["another last character", (key) => key.slice(0, -1) + (key.endsWith("0") ? "1" : "0")],
   [

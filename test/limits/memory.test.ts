@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { BanRules, Conduct } from "../../src/core/bans.ts";
 import type { LimitedKey, NewBanRecord, NewEvent } from "../../src/core/ports.ts";
-import { rowsOf, WINDOW_COLUMNS, windowsOfRow } from "../../src/core/tally.ts";
+import { windowRows } from "../../src/core/tally.ts";
 import { type Changed, memoryLimits } from "../../src/limits/memory.ts";
 import { aStore, NOON } from "../harness.ts";
 import { knownKey } from "./shop.ts";
@@ -29,10 +29,10 @@ function someLimits(size: { clientsInMemory?: number } = {}) {
   return { limits, bans, events };
 }
 
-type Row = ReturnType<typeof windowsOfRow>;
+type Row = ReturnType<typeof windowRows>[number];
 
 function windowsIn({ windows }: Changed): Row[] {
-  return Array.from(rowsOf(windows, WINDOW_COLUMNS), windowsOfRow);
+  return windowRows(windows);
 }
 
 const today = Math.floor(NOON / 86_400_000);

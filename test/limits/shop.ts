@@ -10,7 +10,7 @@ import type {
   NewEvent,
   Standing,
 } from "../../src/core/ports.ts";
-import { rowsOf, WINDOW_COLUMNS, windowsOfRow } from "../../src/core/tally.ts";
+import { windowRows } from "../../src/core/tally.ts";
 import type { Windows } from "../../src/core/windows.ts";
 import type { MemoryLimits, MemoryOptions } from "../../src/limits/memory.ts";
 import { NOON } from "../harness.ts";
@@ -120,8 +120,7 @@ export async function aShop(open: OpenLimits, options: { rules?: BanRules } = {}
   const settle = () => {
     const part = opened.limits.takeChanged(ROWS_AT_ONCE);
     for (const { keyId, conduct } of part.conduct) row(keyId).conduct = conduct;
-    for (const each of rowsOf(part.windows, WINDOW_COLUMNS)) {
-      const { clientId, ...rest } = windowsOfRow(each);
+    for (const { clientId, ...rest } of windowRows(part.windows)) {
       windows.set(clientId, rest);
     }
     opened.limits.areKept(part);

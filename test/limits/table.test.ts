@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { rowsOf, WINDOW_COLUMNS, windowsOfRow } from "../../src/core/tally.ts";
+import { windowRows } from "../../src/core/tally.ts";
 import { count, type Windows } from "../../src/core/windows.ts";
 import { WindowTable } from "../../src/limits/table.ts";
 import { seed } from "../seed.ts";
@@ -20,7 +20,7 @@ function read<Id>(table: WindowTable<Id>, id: Id): Windows {
 }
 
 function changed(table: WindowTable<number>) {
-  return Array.from(rowsOf(table.takeChanged(), WINDOW_COLUMNS), windowsOfRow);
+  return windowRows(table.takeChanged());
 }
 
 describe("a table of windows", () => {

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { usageRows } from "../../src/core/tally.ts";
+import { usageCounter } from "../../src/limits/usage.ts";
 import { eventually } from "../cli/command.ts";
 import { aStore, type Person, type Reply, type TestStore } from "../harness.ts";
 import { ask, askTimes, DAY, getBanned, oneAMinute, TWO_WRITES_MS } from "./spending.ts";
@@ -245,4 +247,30 @@ describe("the days that are asked for", () => {
     expect((await store.customer.get("/admin/usage")).status).toBe(403);
     expect((await store.staff.get("/admin/usage")).status).toBe(403);
   });
+});
+
+test("each of very many requests is counted once, for its client, operation, class of status and day", () => {
+  const counter = usageCounter();
+  const expected = new Map<string, number>();
+  const found = new Map<string, number>();
+  const midnight = Date.parse("2026-11-16T00:00:00Z");
+  const take = () => {
+    for (const { clientId, day, operation, statusClass, requests } of usageRows(counter.take())) {
+      const row = [clientId, day, operation, statusClass].join(" ");
+      found.set(row, (found.get(row) ?? 0) + requests);
+    }
+  };
+  for (let request = 0; request < 100_000; request++) {
+    const clientId = 1 + ((request * 7919) % 1_000);
+    const operation = ["pets.get", "pets.list", undefined][request % 3];
+    const status = [200, 404, 429, 503][request % 4] as number;
+    const now = midnight - 60_000 + request;
+    counter.record(clientId, operation, status, now);
+    const row = [clientId, Math.floor(now / DAY), operation ?? "none", Math.floor(status / 100)].join(" ");
+    expected.set(row, (expected.get(row) ?? 0) + 1);
+    if (request === 70_000) take();
+  }
+  take();
+  expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected));
+  expect(counter.take().usage).toHaveLength(0);
 });
