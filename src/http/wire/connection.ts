@@ -41,6 +41,7 @@ export class Connection {
   readonly #board: Switchboard;
   readonly #inlet = new Inlet();
   readonly #outlet: Outlet;
+  #peer: string | undefined;
   /** The request that is being answered. */
   #head: Head | null = null;
   #deadline: number;
@@ -58,7 +59,8 @@ export class Connection {
   }
 
   get peer(): string {
-    return this.#socket.remoteAddress ?? "unknown";
+    this.#peer ??= this.#socket.remoteAddress;
+    return this.#peer ?? "unknown";
   }
 
   /** The body of the request that is being answered. */
