@@ -24,6 +24,8 @@ const EXPOSED = [
 const REQUEST_HEADERS =
   "Authorization, X-API-Key, Content-Type, Idempotency-Key, If-Match, If-None-Match, API-Version, X-Request-Id, Prefer";
 const METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";
+/** What an answer can repeat in a header. */
+const visible = /^[\x21-\x7e]+$/;
 const PREFLIGHT_SECONDS = "7200";
 
 export interface Cors {
@@ -37,7 +39,8 @@ export function cors(origins: readonly string[]): Cors {
   const allowed = (request: Incoming): string | null => {
     if (origins.length === 0) return null;
     const origin = request.headers.get("origin");
-    return origin !== null && (origins.includes("*") || origins.includes(origin)) ? origin : null;
+    const isAllowed = origins.includes(origin ?? "") || (origins.includes("*") && visible.test(origin ?? ""));
+    return isAllowed ? origin : null;
   };
   return {
     preflight(request) {

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { everyEndpoint } from "../../src/contract/api.ts";
 import { aCall, each, theStore } from "./calls.ts";
+import { raw, rawHeaders } from "./raw.ts";
 
 const SHOP = "https://shop.example";
 const closed = theStore();
@@ -113,6 +114,17 @@ test("an origin is one of several, or any", async () => {
   const any = await toAll.customer.get("/pets", { origin: "https://anywhere.example" });
   expect(any.headers.get("access-control-allow-origin")).toBe("https://anywhere.example");
   expect(any.headers.get("vary")).toBe("Origin");
+});
+
+test("an origin that no browser sends is not repeated, even if any is allowed", async () => {
+  for (const origin of ["https://caf\u00e9.example", "https://a.example https://b.example", ""]) {
+    const { headers } = await raw(toAll.url, {
+      method: "GET",
+      path: "/pets",
+      headers: [...rawHeaders(toAll.customer.key), ["Origin", origin]],
+    });
+    expect([headers.get("access-control-allow-origin"), headers.get("vary")]).toEqual([null, "Origin"]);
+  }
 });
 
 test("a page may read what it did not find, and why it was not allowed", async () => {

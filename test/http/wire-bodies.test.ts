@@ -37,7 +37,11 @@ test("what comes in chunks is kept, whatever is said beside them", async () => {
   const rest = order.slice(8);
   const bodies = [
     [`${order.length.toString(16)}\r\n${order}\r\n`, "0\r\n\r\n"],
-    [`8;part=first\r\n${half}\r\n`, `${rest.length.toString(16)} ; a="b;c"\r\n${rest}\r\n`, "0;end\r\n\r\n"],
+    [
+      `8;part=first\r\n${half}\r\n`,
+      `${rest.length.toString(16)};a="b; \\"c";d=e\r\n${rest}\r\n`,
+      "0;end\r\n\r\n",
+    ],
     [`000${order.length.toString(16).toUpperCase()}\r\n${order}\r\n`, "000\r\nDigest: none\r\nX: y\r\n\r\n"],
   ];
   for (const [each, chunks] of bodies.entries()) {
@@ -63,6 +67,17 @@ test("a body that its caller asks about first is asked for when it is wanted, an
   wire.say(request + asked(store.customer, "GET /categories"));
   const answers = await wire.answers(2);
   expect(answers.map(({ status: each }) => each)).toEqual([201, 200]);
+});
+
+test("a caller of HTTP/1.0 is not told to go on, which it would take for its answer", async () => {
+  const request = told(store.staff, "POST /categories", { name: "Old" }, "Expect: 100-continue");
+  const [head, body] = request.replace("HTTP/1.1", "HTTP/1.0").split(/(?<=\r\n\r\n)/) as [string, string];
+  using wire = await aWire(store.url);
+  wire.say(head);
+  // Once a later request is answered, the earlier one has surely begun.
+  expect((await store.customer.get("/categories")).status).toBe(200);
+  wire.say(body);
+  expect((await wire.rest()).map(({ status }) => status)).toEqual([201]);
 });
 
 test("a caller that will be refused is not asked for its body", async () => {
@@ -152,6 +167,8 @@ const brokenChunks: readonly [string, string][] = [
   ["a carriage return within a size line", "2\r;\r\n{}\r\n0\r\n\r\n"],
   ["a line feed within an extension", "2;x\ny\r\n{}\r\n0\r\n\r\n"],
   ["a NUL within an extension", "2;\0\r\n{}\r\n0\r\n\r\n"],
+  ["an extension without a name", "2;\r\n{}\r\n0\r\n\r\n"],
+  ["a quote without an end", '2;x="y\r\n{}\r\n0\r\n\r\n'],
   ["an extension without an end", `2;${"x".repeat(2000)}`],
   ["a chunk longer than it says", "2\r\n{ }\r\n0\r\n\r\n"],
   ["a chunk shorter than it says", "3\r\n{}\r\n0\r\n\r\n"],

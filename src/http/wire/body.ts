@@ -48,6 +48,10 @@ function sizedBody(length: number, keep: Keep): BodyReader {
   };
 }
 
+/** A size, and extensions: names, with values if need be. */
+const sizeLine =
+  /^([\da-f]{1,8})(?:;[!#$%&'*+\-.^_`|~\w]+(?:=(?:[!#$%&'*+\-.^_`|~\w]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*"))?)*$/i;
+
 type ChunkState = "size" | "data" | "data end" | "trailers";
 
 /** RFC 9112's chunks, read strictly: each line ends in CR LF, extensions and trailers are read over. */
@@ -72,7 +76,7 @@ function chunkedBody(keep: Keep): BodyReader {
     size() {
       const text = line();
       if (text === null) return false;
-      const [, size] = /^([\da-f]{1,8})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/i.exec(text) ?? refuseSizeLine();
+      const [, size] = sizeLine.exec(text) ?? refuseSizeLine();
       missing = Number.parseInt(size as string, 16);
       state = missing === 0 ? "trailers" : "data";
       return true;

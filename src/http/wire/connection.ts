@@ -67,7 +67,7 @@ export class Connection {
   body(limitBytes: number): Awaitable<Uint8Array> {
     return this.#inlet.body(limitBytes, () => {
       if (this.#isHalfClosed || this.#isOver) throw endedEarly();
-      if (this.#head?.fields.expectsContinue) this.#say("HTTP/1.1 100 Continue\r\n\r\n");
+      if (this.#head?.fields.expectsContinue && !this.#head.isOld) this.#say("HTTP/1.1 100 Continue\r\n\r\n");
       this.#allow(ARRIVAL_SECONDS);
       this.#resume();
     });

@@ -146,7 +146,8 @@ function plain(target: string): string {
 /** Where the path starts behind `http://host`, as proxies send it. */
 function authorityEnd(url: string): number {
   const [scheme] =
-    /^https?:\/\/[^/?#]+/i.exec(url) ?? malformed("The address must be a path, or an http URL.");
+    /^https?:\/\/[\w.~%!$&'()*+,;=:[\]-]+(?=[/?]|$)/i.exec(url) ??
+    malformed("The address must be a path, or an http URL.");
   return scheme.length;
 }
 

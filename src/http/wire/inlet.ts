@@ -60,11 +60,12 @@ export class Inlet {
   /** The next request as far as its empty line, or `null` while that has not come. */
   nextHead(): Head | null {
     if (this.#readOver && !this.#hasReadOver(this.#readOver)) return null;
-    const unread = this.#unread;
     let start = 0;
-    // An empty line before a request is no part of it.
-    while (unread[start] === CARRIAGE_RETURN && unread[start + 1] === LINE_FEED) start += 2;
-    const text = unread.toString("latin1", start, Math.min(unread.length, start + HEAD_BYTES + 4));
+    // An empty line before a request is no part of it, and is not kept.
+    while (this.#unread[start] === CARRIAGE_RETURN && this.#unread[start + 1] === LINE_FEED) start += 2;
+    if (start > 0) this.#unread = this.#unread.subarray(start);
+    const unread = this.#unread;
+    const text = unread.toString("latin1", 0, Math.min(unread.length, HEAD_BYTES + 4));
     const end = text.indexOf("\r\n\r\n");
     if (end < 0) {
       if (text.length > HEAD_BYTES) throw headTooLarge();
@@ -73,7 +74,7 @@ export class Inlet {
       return null;
     }
     const head = readHead(text, end, this.#readFields);
-    const next = start + end + 4;
+    const next = end + 4;
     this.#unread = next === unread.length ? nothing : unread.subarray(next);
     this.#ahead = head.fields.framing;
     return head;
