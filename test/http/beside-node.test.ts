@@ -86,8 +86,9 @@ async function aNode() {
 
 async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   let unread = "";
-  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
-    const lines = (unread + text).split("\n");
+  const decoder = new TextDecoder();
+  for await (const part of stream) {
+    const lines = (unread + decoder.decode(part, { stream: true })).split("\n");
     unread = lines.pop() as string;
     yield* lines;
   }

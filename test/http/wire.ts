@@ -42,7 +42,7 @@ export async function aWire(url: string): Promise<Wire> {
     isEnded = true;
     tell();
   };
-  socket.on("data", (data) => {
+  socket.on("data", (data: Buffer) => {
     unread = unread.length === 0 ? data : Buffer.concat([unread, data]);
     tell();
   });
