@@ -54,6 +54,18 @@ test("what comes in chunks is kept, whatever is said beside them", async () => {
   }
 });
 
+test("a body in chunks of a byte each is kept whole", async () => {
+  const { categoryId } = await store.aPet();
+  const pets = Array.from({ length: 200 }, (_, each) => ({ name: `Dachshund ${each} \u{1f415}`, categoryId }));
+  const bytes = Buffer.from(JSON.stringify(pets)).toString("latin1");
+  const chunks = Array.from(bytes, (byte) => `1\r\n${byte}\r\n`);
+  using wire = await aWire(store.url);
+  wire.say(Buffer.from(inChunks(store.staff, "POST /pets/batch", ...chunks, "0\r\n\r\n"), "latin1"));
+  const { status, body } = await wire.answer();
+  expect(status).toBe(201);
+  expect(body).toMatchObject(pets);
+});
+
 test("a body that its caller asks about first is asked for when it is wanted, and once", async () => {
   const request = told(store.staff, "POST /categories", { name: "Asked" }, "Expect: 100-Continue");
   const [head, body] = request.split(/(?<=\r\n\r\n)/) as [string, string];

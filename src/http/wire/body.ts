@@ -18,17 +18,27 @@ export function bodyReader(framing: Framing, keep: Keep): BodyReader {
   return framing === "chunked" ? chunkedBody(keep) : sizedBody(framing, keep);
 }
 
-/** Keeps the parts of a body, up to a limit. */
+/** Keeps a body, up to a limit: its first part as it came, more in one piece, so that many small parts cost no more than one. */
 export function keeping(limitBytes: number): { keep: Keep; whole: () => Buffer } {
-  const parts: Buffer[] = [];
+  let kept: Buffer = Buffer.alloc(0);
   let bytes = 0;
   return {
     keep(part) {
+      const before = bytes;
       bytes += part.length;
       if (bytes > limitBytes) refuseSize(limitBytes);
-      parts.push(part);
+      if (before === 0) {
+        kept = part;
+        return;
+      }
+      if (bytes > kept.length) {
+        const larger = Buffer.allocUnsafe(Math.min(limitBytes, 2 * bytes));
+        kept.copy(larger, 0, 0, before);
+        kept = larger;
+      }
+      part.copy(kept, before);
     },
-    whole: () => (parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts, bytes)),
+    whole: () => kept.subarray(0, bytes),
   };
 }
 
