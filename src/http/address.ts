@@ -19,7 +19,8 @@ export function addressReader(
       if (isIP(before) === 0) break;
       address = before;
     }
-    return grouped(address);
+    // A copy: what is cut out of a header would keep the whole request in memory.
+    return Buffer.from(grouped(address)).toString();
   };
 }
 

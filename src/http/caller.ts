@@ -61,7 +61,8 @@ export function callers(options: CallerOptions): Callers {
     if (before) remember(key, before);
     return before;
   };
-  const lookUp = async (key: string, now: number): Promise<Remembered | Failure> => {
+  const lookUp = async (sent: string, now: number): Promise<Remembered | Failure> => {
+    const key = copyOf(sent);
     const lookUpsThen = lookUps;
     const askedAt = performance.now();
     let known: KnownKey | null;
@@ -169,6 +170,11 @@ function keyOf(request: Asked): string | Failure {
   if (key === null) return missingKey;
   if (bearer !== null && bearer !== key) return twoKeys;
   return key.includes(",") ? keySentTwice : key;
+}
+
+/** A string that was cut out of a request keeps the whole of it in memory for as long as it lives. */
+function copyOf(key: string): string {
+  return Buffer.from(key, "latin1").toString("latin1");
 }
 
 function bearerOf(authorization: string): string | Failure {

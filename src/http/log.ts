@@ -117,7 +117,9 @@ function readableRequest({
   const who = clientId === undefined ? "" : `  client ${clientId}`;
   const why = code === undefined ? "" : `  ${code}`;
   const clock = new Date(time).toISOString().slice(11, 19);
-  return `${clock} ${status} ${method} ${path}  ${milliseconds.toFixed(1)} ms${who}${why}  ${requestId}`;
+  // A path may hold what would start a line of its own, or move the cursor.
+  const shown = JSON.stringify(path).slice(1, -1);
+  return `${clock} ${status} ${method} ${shown}  ${milliseconds.toFixed(1)} ms${who}${why}  ${requestId}`;
 }
 
 function readable(fields: Record<string, unknown>): string {

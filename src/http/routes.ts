@@ -22,6 +22,7 @@ export function routes<T>(
     place.value = value;
   }
   return (pathname) => {
+    if (!pathname.startsWith("/")) return null;
     const params: Record<string, string> = {};
     const value = find(root, pathname, 1, params);
     return value === undefined ? null : { value, params };

@@ -47,9 +47,12 @@ export function serve(serving: Serving): Listening {
     if (page && (request.method === "GET" || request.method === "HEAD")) return after(page(), replyOf);
     return handle({ path, params: found.params }, request);
   };
-  const fault = (error: unknown): Reply => {
+  const onFault = (error: unknown) => {
     const { message, stack } = error instanceof Error ? error : new Error(String(error));
     house.log.error(redacted(message), { stack: redacted(stack ?? "") });
+  };
+  const fault = (error: unknown): Reply => {
+    onFault(error);
     return refused(new Failure("internal_error", "Something went wrong on our side."));
   };
   const refused = (failure: Failure): Reply => {
@@ -64,7 +67,7 @@ export function serve(serving: Serving): Listening {
     isStopping,
     answer: (request) => attempt(() => answered(request), fault),
     refuse: refused,
-    onFault: fault,
+    onFault,
   });
   return listening;
 }

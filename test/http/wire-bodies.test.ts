@@ -56,7 +56,10 @@ test("what comes in chunks is kept, whatever is said beside them", async () => {
 
 test("a body in chunks of a byte each is kept whole", async () => {
   const { categoryId } = await store.aPet();
-  const pets = Array.from({ length: 200 }, (_, each) => ({ name: `Dachshund ${each} \u{1f415}`, categoryId }));
+  const pets = Array.from({ length: 200 }, (_, each) => ({
+    name: `Dachshund ${each} \u{1f415}`,
+    categoryId,
+  }));
   const bytes = Buffer.from(JSON.stringify(pets)).toString("latin1");
   const chunks = Array.from(bytes, (byte) => `1\r\n${byte}\r\n`);
   using wire = await aWire(store.url);

@@ -1,7 +1,7 @@
 import type { Socket } from "bun";
 import { Failure } from "../../core/failure.ts";
 import type { Awaitable } from "../../core/ports.ts";
-import type { Head } from "./head.ts";
+import { type Head, waitsForWord } from "./head.ts";
 import { endedEarly, Inlet } from "./inlet.ts";
 import { Outlet } from "./outlet.ts";
 import { type Reply, written } from "./reply.ts";
@@ -27,6 +27,8 @@ export interface Switchboard {
   dateLine: string;
   /** Lets a connection send what it has to say, at the end of this turn of the event loop. */
   hasToSend(connection: Connection): void;
+  /** What should never be thrown was: the connection ends. */
+  broken(connection: Connection, error: unknown): void;
   /** Never fails. */
   answer(request: Incoming): Awaitable<Reply>;
   /** What is said to what is no request. */
@@ -45,11 +47,17 @@ export class Connection {
   /** The request that is being answered. */
   #head: Head | null = null;
   #deadline: number;
+  /** The next request has begun to come. */
+  #hasBegun = false;
+  /** What was said is sent at the end of this turn. */
+  #isSpeaker = false;
   #isPaused = false;
   /** The caller sends no more. */
   #isHalfClosed = false;
   /** Nothing more is answered. */
   #isOver = false;
+  /** Nothing more is sent. */
+  #isShut = false;
 
   constructor(socket: Socket<Connection>, board: Switchboard) {
     this.#socket = socket;
@@ -67,40 +75,43 @@ export class Connection {
   body(limitBytes: number): Awaitable<Uint8Array> {
     return this.#inlet.body(limitBytes, () => {
       if (this.#isHalfClosed || this.#isOver) throw endedEarly();
-      if (this.#head?.fields.expectsContinue && !this.#head.isOld) this.#say("HTTP/1.1 100 Continue\r\n\r\n");
+      if (this.#head && waitsForWord(this.#head)) this.#say("HTTP/1.1 100 Continue\r\n\r\n");
       this.#allow(ARRIVAL_SECONDS);
-      this.#resume();
+      this.#pause(false);
     });
   }
 
   receive(data: Buffer): void {
     if (this.#isOver) return;
     this.#inlet.receive(data);
-    if (!this.#isBusy) this.#proceed();
-    else if (this.#inlet.isFull) this.#pause();
+    this.#advance();
   }
 
-  /** Sends what was said, and goes on with what has come. */
+  /** Sends what was said. */
   send(): void {
-    if (this.#outlet.send()) this.#sent();
+    this.#isSpeaker = false;
+    this.#outlet.send();
+    this.#advance();
   }
 
   /** The caller can take more. */
   drain(): void {
     if (this.#outlet.isSent) return;
     this.#allow(IDLE_SECONDS);
-    if (this.#outlet.drain()) this.#sent();
+    this.#outlet.drain();
+    this.#advance();
   }
 
   /** The caller sends no more: what it asked for is still answered. */
   halfClosed(): void {
     this.#isHalfClosed = true;
     this.#inlet.fail(endedEarly());
-    if (this.#isQuiet) this.#socket.end();
+    this.#advance();
   }
 
   closed(): void {
     this.#isOver = true;
+    this.#isShut = true;
     this.#inlet.clear();
     this.#inlet.fail(endedEarly());
   }
@@ -111,7 +122,7 @@ export class Connection {
     if (this.#inlet.isAwaited) this.#inlet.fail(late("body"));
     else if (this.#head) return;
     else if (this.#isOver || !this.#outlet.isSent) this.#socket.terminate();
-    else if (!this.#inlet.isEmpty) this.#refuse(late("request"));
+    else if (this.#hasBegun) this.#refuse(late("request"));
     else this.#socket.end();
   }
 
@@ -134,31 +145,43 @@ export class Connection {
     return this.#head === null && this.#outlet.isEmpty;
   }
 
-  /** Answers what has come, until more has to come or something has to be waited for. */
-  #proceed(): void {
+  /** Goes on as far as can be gone now: after whatever has come, was answered or was taken. */
+  #advance(): void {
     try {
       while (!this.#inlet.isEmpty && !this.#isBusy && !this.#isOver) {
         const head = this.#inlet.nextHead();
-        if (!head) {
-          this.#deadline = Math.min(this.#deadline, this.#board.seconds + ARRIVAL_SECONDS);
-          break;
-        }
+        if (!head) break;
         this.#answer(head);
       }
     } catch (error) {
       this.#refuse(error);
     }
+    if (this.#isOver) {
+      this.#pause(false);
+      if (this.#isQuiet) this.#shut();
+      return;
+    }
+    this.#pause(this.#isBusy && this.#inlet.isFull);
+    if (!this.#isQuiet) return;
+    if (this.#isHalfClosed) this.#socket.end();
+    else if (!this.#hasBegun && !this.#inlet.isEmpty) {
+      this.#hasBegun = true;
+      this.#allow(ARRIVAL_SECONDS);
+    }
   }
 
   #answer(head: Head): void {
     this.#head = head;
+    this.#hasBegun = false;
     this.#board.underWay++;
     const reply = this.#board.answer(new Request(this, head));
     if (reply instanceof Promise)
-      reply.then((later) => {
-        this.#finish(head, later);
-        this.#proceed();
-      });
+      reply
+        .then((later) => {
+          this.#finish(head, later);
+          this.#advance();
+        })
+        .catch((error) => this.#board.broken(this, error));
     else this.#finish(head, reply);
   }
 
@@ -170,7 +193,6 @@ export class Connection {
     const isLast = this.#isLast(head);
     this.#reply(reply, head.method === "HEAD", isLast ? CLOSE : head.isOld ? KEEP_ALIVE : "");
     if (isLast) this.#hangUp();
-    else this.#resume();
   }
 
   #isLast(head: Head): boolean {
@@ -191,47 +213,36 @@ export class Connection {
   }
 
   #say(text: string, bytes = text.length): void {
-    if (this.#outlet.isEmpty) this.#board.hasToSend(this);
     this.#outlet.say(text, bytes);
-  }
-
-  /** All that was said is on its way. */
-  #sent(): void {
-    if (this.#isOver) {
-      this.#linger();
-      return;
-    }
-    this.#proceed();
-    if (this.#isHalfClosed && this.#isQuiet) this.#socket.end();
+    if (this.#isSpeaker) return;
+    this.#isSpeaker = true;
+    this.#board.hasToSend(this);
   }
 
   /** The last answer was given; what comes after it is not looked at. */
   #hangUp(): void {
     this.#isOver = true;
     this.#inlet.clear();
-    this.#resume();
   }
 
   /** Lets the caller take the last answer: to close at once, with bytes of it unread, could destroy what it was told. */
-  #linger(): void {
-    this.#allow(LINGER_SECONDS);
+  #shut(): void {
     if (this.#isHalfClosed) this.#socket.end();
-    else this.#socket.shutdown();
+    if (this.#isShut) return;
+    this.#isShut = true;
+    this.#allow(LINGER_SECONDS);
+    this.#socket.shutdown();
   }
 
   #allow(seconds: number): void {
     this.#deadline = this.#board.seconds + seconds;
   }
 
-  #pause(): void {
-    this.#isPaused = true;
-    this.#socket.pause();
-  }
-
-  #resume(): void {
-    if (!this.#isPaused) return;
-    this.#isPaused = false;
-    this.#socket.resume();
+  #pause(isPaused: boolean): void {
+    if (isPaused === this.#isPaused) return;
+    this.#isPaused = isPaused;
+    if (isPaused) this.#socket.pause();
+    else this.#socket.resume();
   }
 }
 

@@ -42,7 +42,8 @@ export class HeaderValues {
   }
 }
 
-const token = /^[!#$%&'*+\-.^_`|~\w]+$/;
+/** Short and of capitals: a key that slipped into the method's place is not repeated. */
+const methodName = /^[A-Z-]{1,20}$/;
 /** Whole lines of a name, a colon and a value: no folded line, no space before the colon, no line feed alone. */
 const fieldLines = /^(?:[!#$%&'*+\-.^_`|~\w]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
 const VERSION_CHARACTERS = " HTTP/1.1".length;
@@ -56,13 +57,13 @@ export function readHead(text: string, end: number, readFields: FieldReader): He
   if (methodEnd < 1 || methodEnd >= targetEnd || !(isOld || text.startsWith(" HTTP/1.1", targetEnd)))
     refuseLine(text.slice(0, lineEnd));
   const method = text.startsWith("GET ") ? "GET" : text.slice(0, methodEnd);
-  if (!token.test(method)) refuseLine(text.slice(0, lineEnd));
+  if (!methodName.test(method)) refuseLine(text.slice(0, lineEnd));
   const fields = readFields(text.slice(lineEnd + 2, end + 2));
   if (!isOld && !fields.hasHost) malformed("HTTP/1.1 needs a Host header.");
   if (isOld && fields.framing === "chunked") malformed("HTTP/1.0 has no Transfer-Encoding.");
 
   const url = plain(text.slice(methodEnd + 1, targetEnd));
-  const path = url.startsWith("/") || url === "*" ? 0 : authorityEnd(url);
+  const path = url.startsWith("/") || (url === "*" && method === "OPTIONS") ? 0 : authorityEnd(url);
   const query = url.indexOf("?", path);
   const pathname = query < 0 && path === 0 ? url : url.slice(path, query < 0 ? undefined : query) || "/";
   return { method, url, pathname, search: query < 0 ? "" : url.slice(query), fields, isOld };
@@ -97,7 +98,8 @@ function readFields(block: string): Fields {
   const connection = headers
     .get("connection")
     ?.toLowerCase()
-    .split(/[\t ]*,[\t ]*/);
+    .split(",")
+    .map((word) => word.trim());
   return {
     headers,
     framing: framingOf(headers),
@@ -155,6 +157,11 @@ function refuseLine(line: string): never {
   if (/ HTTP\/\d(\.\d)?$/.test(line) && !/ HTTP\/1\.[01]$/.test(line))
     malformed("Only HTTP/1.1 and HTTP/1.0 are spoken here.");
   malformed("The first line is not a method, an address and HTTP/1.1, with one space between.");
+}
+
+/** Whether a caller sends its body only after a word from us; HTTP/1.0 knows no such word. */
+export function waitsForWord({ fields, isOld }: Head): boolean {
+  return fields.expectsContinue && !isOld;
 }
 
 /** No line of HTTP starts so: a TLS handshake, for one. */

@@ -10,6 +10,7 @@ import {
   isNoRequest,
   malformed,
   readHead,
+  waitsForWord,
 } from "./head.ts";
 
 /** A body that nobody asked for is read over if it is small; behind a larger one no request is looked for. */
@@ -71,6 +72,7 @@ export class Inlet {
       if (text.length > HEAD_BYTES) throw headTooLarge();
       if (text !== "" && isNoRequest(text.charCodeAt(0)))
         malformed("This is not HTTP. TLS is the business of a proxy in front of this server.");
+      if (/(?:^|[^\r])\n/.test(text)) malformed("A line ends in a line feed alone.");
       return null;
     }
     const head = readHead(text, end, this.#readFields);
@@ -112,7 +114,7 @@ export class Inlet {
     const framing = this.#ahead;
     if (framing === 0) return true;
     // Whoever waits for a word before it sends a body may send it or not.
-    if (framing === "lost" || head.fields.expectsContinue) return false;
+    if (framing === "lost" || waitsForWord(head)) return false;
     const come = this.#unread.length;
     const reader = bodyReader(framing, () => {});
     try {

@@ -46,6 +46,10 @@ export function listen({ host, port, answer, refuse, isStopping, onFault }: List
       speakers.push(connection);
       dueTurn();
     },
+    broken(connection, error) {
+      onFault(error);
+      connection.terminate();
+    },
   };
   const dueTurn = () => {
     if (isTurnDue) return;
@@ -53,6 +57,7 @@ export function listen({ host, port, answer, refuse, isStopping, onFault }: List
     setImmediate(turn);
   };
   const turn = () => {
+    isTurnDue = false;
     const now = heard;
     heard = [];
     for (const { connection, data } of now) {
@@ -60,13 +65,11 @@ export function listen({ host, port, answer, refuse, isStopping, onFault }: List
         if (data) connection.receive(data);
         else connection.halfClosed();
       } catch (error) {
-        broken(connection, error);
+        board.broken(connection, error);
       }
       if (speakers.length >= HEARD_AT_ONCE) send();
     }
     send();
-    isTurnDue = false;
-    if (heard.length > 0 || speakers.length > 0) dueTurn();
   };
   const send = () => {
     const now = speakers;
@@ -75,13 +78,9 @@ export function listen({ host, port, answer, refuse, isStopping, onFault }: List
       try {
         connection.send();
       } catch (error) {
-        broken(connection, error);
+        board.broken(connection, error);
       }
     }
-  };
-  const broken = (connection: Connection, error: unknown) => {
-    onFault(error);
-    connection.terminate();
   };
   const hear = (connection: Connection, data: Buffer | null) => {
     heard.push({ connection, data });
@@ -108,12 +107,14 @@ export function listen({ host, port, answer, refuse, isStopping, onFault }: List
         connections.delete(socket.data);
         if (isStopped && connections.size === 0) gone.resolve();
       },
-      error: (socket, error) => broken(socket.data, error),
+      error: (socket, error) => board.broken(socket.data, error),
     },
   });
   const timer = setInterval(() => {
     board.seconds++;
     board.dateLine = dateLine();
+    // What has come is heard before anybody is told that nothing came.
+    turn();
     for (const connection of connections) connection.tick();
   }, 1000);
   return {
@@ -124,6 +125,7 @@ export function listen({ host, port, answer, refuse, isStopping, onFault }: List
     async stop(isCut = false) {
       isStopped = true;
       listener.stop();
+      turn();
       for (const connection of [...connections]) isCut ? connection.terminate() : connection.release();
       if (connections.size > 0) await gone.promise;
       clearInterval(timer);

@@ -32,8 +32,8 @@ export class Outlet {
     this.#saidBytes += bytes;
   }
 
-  /** Sends what was said; whether all of it went. */
-  send(): boolean {
+  /** Sends what was said. */
+  send(): void {
     const [text, bytes] = [this.#said, this.#saidBytes];
     this.#said = "";
     this.#saidBytes = 0;
@@ -42,12 +42,10 @@ export class Outlet {
       const sent = this.#socket.write(text);
       if (sent < bytes) this.#unsent = Buffer.from(text).subarray(Math.max(0, sent));
     }
-    return this.isSent;
   }
 
-  /** Sends more of what was not taken; whether that was the last of it. */
-  drain(): boolean {
+  /** Sends more of what was not taken. */
+  drain(): void {
     this.#unsent = this.#unsent.subarray(Math.max(0, this.#socket.write(this.#unsent)));
-    return this.isSent;
   }
 }
