@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { METHODS } from "node:http";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";
 import { Failure } from "../../src/core/failure.ts";
 import { type Listening, listen } from "../../src/http/wire/listen.ts";
@@ -8,7 +9,7 @@ import type { Reply } from "../../src/http/wire/reply.ts";
 import type { Incoming } from "../../src/http/wire/request.ts";
 import { seed } from "../seed.ts";
 import { byteStrings } from "./byte-strings.ts";
-import { type Answered, aWire } from "./wire.ts";
+import { aWire } from "./wire.ts";
 
 const BODY_BYTES = 2 ** 20;
 const numRuns = Number(process.env.FUZZ_RUNS ?? 6000);
@@ -94,10 +95,14 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
   }
 }
 
-async function weHear(bytes: Buffer): Promise<{ answers: Answered[]; heard: Understood[] }> {
+/** What we answer to bytes, and understand of them, in packets of this length. */
+async function weHear(bytes: Buffer, packetBytes = bytes.length) {
   understood = [];
   using wire = await aWire(`http://127.0.0.1:${ours.port}`);
-  wire.say(bytes);
+  for (let at = 0; at < bytes.length; at += packetBytes) {
+    if (at > 0) await setImmediate();
+    wire.say(bytes.subarray(at, at + packetBytes));
+  }
   wire.finish();
   const answers = await wire.rest();
   return { answers, heard: understood };
@@ -146,6 +151,24 @@ test(
     // Else the bytes are too odd, or not odd enough, to say anything.
     expect(both).toBeGreaterThan(numRuns / 4);
     expect(refusals).toBeGreaterThan(numRuns / 4);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "bytes by chance are understood alike in whichever packets they come",
+  async () => {
+    const packets = fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 5, max: 100 }));
+    const property = fc.asyncProperty(byteStrings(), packets, async (text, packetBytes) => {
+      const bytes = Buffer.from(text, "latin1");
+      const [whole, cut] = [await weHear(bytes), await weHear(bytes, packetBytes)];
+      const told = ({ answers, heard }: typeof whole) => ({
+        statuses: answers.map(({ status }) => status),
+        heard: heard.map(({ request: { method, url }, body }) => ({ method, url, body })),
+      });
+      expect(told(cut)).toEqual(told(whole));
+    });
+    await fc.assert(property, { seed, numRuns: numRuns / 8 });
   },
   TIMEOUT_MS,
 );
