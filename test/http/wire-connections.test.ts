@@ -123,6 +123,7 @@ test("who does not take its answers holds up nobody, and has them whole when it 
     wire.say(asked(shop.customer, "GET /categories"));
     expect((await wire.answer()).status).toBe(200);
   }
+  slow.finish();
   // What nobody takes is not even asked for.
   expect(loggedRequests(shop).length - before - 50).toBeLessThan(requests);
 
@@ -132,4 +133,5 @@ test("who does not take its answers holds up nobody, and has them whole when it 
     expect(headers.get("x-request-id")).toBe(`slow-${each}`);
     if (text !== page) throw new Error(`Answer ${each} is not the page: ${text.slice(0, 300)}`);
   }
+  expect(await slow.rest()).toEqual([]);
 });
