@@ -19,7 +19,7 @@ const KEEP_ALIVE = "connection: keep-alive\r\n";
 
 /** What the connections of a server have in common. */
 export interface Switchboard {
-  /** Seconds since the start, by which deadlines are told. */
+  /** Seconds, by which deadlines are told. */
   seconds: number;
   /** Requests that are being answered. */
   underWay: number;

@@ -36,7 +36,7 @@ export function listen({ host, port, answer, refuse, isStopping, onFault }: List
   let speakers: Connection[] = [];
   let isTurnDue = false;
   const board: Switchboard = {
-    seconds: 0,
+    seconds: Math.floor(performance.now() / 1000),
     underWay: 0,
     dateLine: dateLine(),
     answer,
@@ -111,7 +111,7 @@ export function listen({ host, port, answer, refuse, isStopping, onFault }: List
     },
   });
   const timer = setInterval(() => {
-    board.seconds++;
+    board.seconds = Math.floor(performance.now() / 1000);
     board.dateLine = dateLine();
     // What has come is heard before anybody is told that nothing came.
     turn();
