@@ -31,8 +31,11 @@ export interface Page {
   readonly branches: readonly ((where: Conditions) => void)[];
 }
 
-/** A sum, because SQLite plans a statement anew each time that the bare value of its limit is bound: more work than the page. */
-const LIMIT = "limit ? + 0";
+/**
+ * Not the bare value, because SQLite plans a statement anew each time that one is bound as a limit: more work than the page. A
+ * bigint, because PostgreSQL would take an integer.
+ */
+const LIMIT = "limit cast(? as bigint)";
 
 /** A keyset page: its cost does not depend on how far down the list it is. The text is the same for all pages of one shape. */
 export function page(query: Page): { text: string; values: Value[] } {
