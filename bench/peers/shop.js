@@ -82,11 +82,13 @@ export function storePetOf(row) {
 
 /** Keyset pages: by id, or by name within a status. */
 function petPages(database) {
-  const byId = database.prepare(`select ${petColumns} from pets where id > ? order by id limit ?`);
+  const byId = database.prepare(
+    `select ${petColumns} from pets where id > ? order by id limit cast(? as integer)`,
+  );
   const byName = database.prepare(`
     select ${petColumns}, name_key as "nameKey" from pets
     where status = ? and name_key >= ? and name_key < ? and (name_key, id) > (?, ?)
-    order by name_key, id limit ?`);
+    order by name_key, id limit cast(? as integer)`);
   return (query) => {
     const { isNamed, values } = readPage(query);
     return pageOf((isNamed ? byName : byId).all(...values), query.limit, isNamed);

@@ -84,7 +84,7 @@ export function openLog(
 /** Put together by hand, because there is one for every request; only a path can hold what JSON must escape. */
 function jsonRequest(line: RequestLine): string {
   const { requestId, method, path, operation, status, milliseconds, clientId, keyId, code } = line;
-  let text = `{"time":"${timeOf(line.time)}","level":"info","message":"request","requestId":"${requestId}","method":"${method}","path":${JSON.stringify(path)}`;
+  let text = `${openingAt(line.time)}${requestId}","method":"${method}","path":${JSON.stringify(path)}`;
   if (operation !== undefined) text += `,"operation":"${operation}"`;
   text += `,"status":${status},"milliseconds":${milliseconds}`;
   if (clientId !== undefined) text += `,"clientId":${clientId},"keyId":${keyId}`;
@@ -92,16 +92,16 @@ function jsonRequest(line: RequestLine): string {
   return `${text}}`;
 }
 
-let lastTime = Number.NaN;
-let lastText = "";
+let openingTime = Number.NaN;
+let opening = "";
 
-/** RFC 3339 in UTC, made once a millisecond. */
-function timeOf(time: number): string {
-  if (time !== lastTime) {
-    lastTime = time;
-    lastText = new Date(time).toISOString();
+/** What lines of the same millisecond start with, its time in RFC 3339 and UTC. */
+function openingAt(time: number): string {
+  if (time !== openingTime) {
+    openingTime = time;
+    opening = `{"time":"${new Date(time).toISOString()}","level":"info","message":"request","requestId":"`;
   }
-  return lastText;
+  return opening;
 }
 
 function readableRequest({

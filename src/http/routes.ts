@@ -38,12 +38,20 @@ function find<T>(
 ): T | undefined {
   const slash = pathname.indexOf("/", from);
   const part = slash < 0 ? pathname.slice(from) : pathname.slice(from, slash);
-  const after = (next: Place<T>) => (slash < 0 ? next.value : find(next, pathname, slash + 1, params));
   const fixed = place.fixed.get(part);
-  const value = fixed && after(fixed);
+  const value = fixed && behind(fixed, pathname, slash, params);
   if (value !== undefined || !place.variable || part === "") return value;
   params[place.variable.name] = decoded(part);
-  return after(place.variable.place);
+  return behind(place.variable.place, pathname, slash, params);
+}
+
+function behind<T>(
+  place: Place<T>,
+  pathname: string,
+  slash: number,
+  params: Record<string, string>,
+): T | undefined {
+  return slash < 0 ? place.value : find(place, pathname, slash + 1, params);
 }
 
 function following<T>(place: Place<T>, part: string): Place<T> {
