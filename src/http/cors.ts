@@ -39,8 +39,8 @@ export function cors(origins: readonly string[]): Cors {
   const allowed = (request: Incoming): string | null => {
     if (origins.length === 0) return null;
     const origin = request.headers.get("origin");
-    const isAllowed = origins.includes(origin ?? "") || (origins.includes("*") && visible.test(origin ?? ""));
-    return isAllowed ? origin : null;
+    if (origin === null || !visible.test(origin)) return null;
+    return origins.includes("*") || origins.includes(origin) ? origin : null;
   };
   return {
     preflight(request) {

@@ -33,7 +33,7 @@ const LINE_FEED = 0x0a;
 export function openLog(
   level: Level,
   isTerminal: boolean,
-  /** Has the bytes for the time of the call. */
+  /** Has the bytes for the time of the call; neither fails nor logs. */
   write: (bytes: Buffer) => void,
   clock: () => number,
 ): Log {

@@ -58,6 +58,8 @@ function following<T>(place: Place<T>, part: string): Place<T> {
   const name = /^\{(\w+)\}$/.exec(part)?.[1];
   if (name !== undefined) {
     place.variable ??= { name, place: newPlace() };
+    if (place.variable.name !== name)
+      throw new Error(`{${place.variable.name}} and {${name}} share a place.`);
     return place.variable.place;
   }
   const next = place.fixed.get(part) ?? newPlace<T>();

@@ -12,7 +12,7 @@ export const ARRIVAL_SECONDS = 10;
 /** How long a connection is kept without a request, or without taking what is sent to it. */
 export const IDLE_SECONDS = 30;
 /** After the last answer the caller has this long to take it and hang up. */
-const LINGER_SECONDS = 2;
+const LINGER_SECONDS = 5;
 
 const CLOSE = "connection: close\r\n";
 const KEEP_ALIVE = "connection: keep-alive\r\n";
@@ -43,7 +43,8 @@ export class Connection {
   readonly #board: Switchboard;
   readonly #inlet = new Inlet();
   readonly #outlet: Outlet;
-  #peer: string | undefined;
+  /** The network address at the other end, which nobody knows any more when the caller is gone. */
+  readonly peer: string;
   /** The request that is being answered. */
   #head: Head | null = null;
   #deadline: number;
@@ -54,6 +55,8 @@ export class Connection {
   #isPaused = false;
   /** The caller sends no more. */
   #isHalfClosed = false;
+  /** The connection is to end when nothing is under way. */
+  #isReleased = false;
   /** Nothing more is answered. */
   #isOver = false;
   /** Nothing more is sent. */
@@ -63,12 +66,8 @@ export class Connection {
     this.#socket = socket;
     this.#outlet = new Outlet(socket);
     this.#board = board;
+    this.peer = socket.remoteAddress ?? "unknown";
     this.#deadline = board.seconds + IDLE_SECONDS;
-  }
-
-  get peer(): string {
-    this.#peer ??= this.#socket.remoteAddress;
-    return this.#peer ?? "unknown";
   }
 
   /** The body of the request that is being answered. */
@@ -97,7 +96,7 @@ export class Connection {
   /** The caller can take more. */
   drain(): void {
     if (this.#outlet.isSent) return;
-    this.#allow(IDLE_SECONDS);
+    if (!this.#inlet.isAwaited) this.#allow(IDLE_SECONDS);
     this.#outlet.drain();
     this.#advance();
   }
@@ -121,14 +120,17 @@ export class Connection {
     if (this.#board.seconds < this.#deadline) return;
     if (this.#inlet.isAwaited) this.#inlet.fail(late("body"));
     else if (this.#head) return;
-    else if (this.#isOver || !this.#outlet.isSent) this.#socket.terminate();
+    else if (!this.#outlet.isSent) this.#socket.terminate();
+    // Not cut off: what the caller was told may still be on its way.
+    else if (this.#isOver) this.#socket.end();
     else if (this.#hasBegun) this.#refuse(late("request"));
     else this.#socket.end();
   }
 
   /** Ends the connection if nothing is under way; if something is, that is its last. */
   release(): void {
-    if (this.#isQuiet && this.#inlet.isEmpty) this.#socket.end();
+    this.#isReleased = true;
+    this.#advance();
   }
 
   terminate(): void {
@@ -163,8 +165,9 @@ export class Connection {
     }
     this.#pause(this.#isBusy && this.#inlet.isFull);
     if (!this.#isQuiet) return;
-    if (this.#isHalfClosed) this.#socket.end();
-    else if (!this.#hasBegun && !this.#inlet.isEmpty) {
+    if (this.#isHalfClosed || (this.#isReleased && this.#inlet.isEmpty)) this.#socket.end();
+    else if (this.#inlet.isEmpty) this.#hasBegun = false;
+    else if (!this.#hasBegun) {
       this.#hasBegun = true;
       this.#allow(ARRIVAL_SECONDS);
     }
@@ -197,8 +200,8 @@ export class Connection {
 
   #isLast(head: Head): boolean {
     const { connection } = head.fields;
-    if (connection === "close" || (head.isOld && connection !== "keep-alive")) return true;
-    return this.#board.isStopping() || !this.#inlet.canFindNext(head);
+    if (!this.#inlet.readOverBody(head) || this.#board.isStopping()) return true;
+    return connection === "close" || (head.isOld && connection !== "keep-alive");
   }
 
   #refuse(error: unknown): void {

@@ -17,6 +17,8 @@ import {
 const READ_OVER_BYTES = 64 * 1024;
 const CARRIAGE_RETURN = 0x0d;
 const LINE_FEED = 0x0a;
+/** What a head ends in: the end of its last line, and an empty one. */
+const EMPTY_LINE = "\r\n\r\n";
 
 const nothing: Buffer = Buffer.alloc(0);
 
@@ -64,20 +66,19 @@ export class Inlet {
     let start = 0;
     // An empty line before a request is no part of it, and is not kept.
     while (this.#unread[start] === CARRIAGE_RETURN && this.#unread[start + 1] === LINE_FEED) start += 2;
-    if (start > 0) this.#unread = this.#unread.subarray(start);
+    if (start > 0) this.#unread = restOf(this.#unread, start);
     const unread = this.#unread;
-    const text = unread.toString("latin1", 0, Math.min(unread.length, HEAD_BYTES + 4));
-    const end = text.indexOf("\r\n\r\n");
+    const text = unread.toString("latin1", 0, Math.min(unread.length, HEAD_BYTES + EMPTY_LINE.length));
+    const end = text.indexOf(EMPTY_LINE);
     if (end < 0) {
-      if (text.length > HEAD_BYTES) throw headTooLarge();
+      if (text.length >= HEAD_BYTES + EMPTY_LINE.length) throw headTooLarge();
       if (text !== "" && isNoRequest(text.charCodeAt(0)))
         malformed("This is not HTTP. TLS is the business of a proxy in front of this server.");
       if (/(?:^|[^\r])\n/.test(text)) malformed("A line ends in a line feed alone.");
       return null;
     }
     const head = readHead(text, end, this.#readFields);
-    const next = end + 4;
-    this.#unread = next === unread.length ? nothing : unread.subarray(next);
+    this.#unread = restOf(unread, end + EMPTY_LINE.length);
     this.#ahead = head.fields.framing;
     return head;
   }
@@ -109,8 +110,8 @@ export class Inlet {
     awaited?.failed(error);
   }
 
-  /** Whether the next request's start is known, or will be when the rest of a small body has come. */
-  canFindNext(head: Head): boolean {
+  /** Passes over what nobody asked for of a body; whether the next request's start is then known, or will be when the rest of a small one has come. */
+  readOverBody(head: Head): boolean {
     const framing = this.#ahead;
     if (framing === 0) return true;
     // Whoever waits for a word before it sends a body may send it or not.
@@ -151,9 +152,14 @@ export class Inlet {
   /** Whether a body's end has come; what is behind it stays unread. */
   #hasRead(reader: BodyReader): boolean {
     const rest = reader.take(this.#unread);
-    this.#unread = rest ?? nothing;
+    this.#unread = rest === null ? nothing : restOf(rest, 0);
     return rest !== null;
   }
+}
+
+/** What follows; an empty slice would keep the whole in memory. */
+function restOf(buffer: Buffer, from: number): Buffer {
+  return from === buffer.length ? nothing : buffer.subarray(from);
 }
 
 export function endedEarly(): Failure {

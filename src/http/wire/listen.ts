@@ -115,7 +115,13 @@ export function listen({ host, port, answer, refuse, isStopping, onFault }: List
     board.dateLine = dateLine();
     // What has come is heard before anybody is told that nothing came.
     turn();
-    for (const connection of connections) connection.tick();
+    for (const connection of connections) {
+      try {
+        connection.tick();
+      } catch (error) {
+        board.broken(connection, error);
+      }
+    }
   }, 1000);
   return {
     port: listener.port,

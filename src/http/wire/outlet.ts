@@ -46,6 +46,8 @@ export class Outlet {
 
   /** Sends more of what was not taken. */
   drain(): void {
-    this.#unsent = this.#unsent.subarray(Math.max(0, this.#socket.write(this.#unsent)));
+    const rest = this.#unsent.subarray(Math.max(0, this.#socket.write(this.#unsent)));
+    // An empty slice would keep the whole in memory.
+    this.#unsent = rest.length === 0 ? nothing : rest;
   }
 }
