@@ -1,6 +1,6 @@
 import { type Figure, figureOf, median } from "./figures.ts";
 import type { Server } from "./servers.ts";
-import { type Load, load, type Measured } from "./wrk.ts";
+import { type Load, load, type Measured, wake } from "./wrk.ts";
 
 export interface Pace {
   readonly rounds: number;
@@ -31,15 +31,23 @@ export async function interleaved(
   entries: readonly Entry[],
 ): Promise<Figure[]> {
   const runs = new Map<Entry, Run[]>(entries.map((entry) => [entry, []]));
-  const run = async (entry: Entry, time: number): Promise<Run> => {
+  const loadOf = (entry: Entry, time: number): Load => ({
+    folder,
+    url: entry.server.url,
+    connections,
+    ...entry,
+    seconds: time,
+  });
+  const run = async (entry: Entry): Promise<Run> => {
+    await wake(loadOf(entry, seconds));
     const before = entry.server.cpuMicroseconds();
-    const measured = await load({ folder, url: entry.server.url, connections, ...entry, seconds: time });
+    const measured = await load(loadOf(entry, seconds));
     return { ...measured, cpuMicroseconds: (entry.server.cpuMicroseconds() - before) / measured.answers };
   };
-  for (const entry of entries) await run(entry, warmUpSeconds);
+  for (const entry of entries) await load(loadOf(entry, warmUpSeconds));
   for (let round = 0; round < rounds; round++) {
     for (const entry of round % 2 === 0 ? entries : entries.toReversed()) {
-      const measured = await run(entry, seconds);
+      const measured = await run(entry);
       requireExpected(entry, measured);
       runs.get(entry)?.push(measured);
     }

@@ -27,17 +27,32 @@ export const OTHER_CORES = lastCore > 1 ? `1-${lastCore - 1}` : LOAD_CORE;
 
 let runs = 0;
 
+/** How long a server is woken before it is measured. */
+const WAKE_MS = 500;
+
 /** One run of wrk, pinned to the last core; what it measures is pinned to the first. */
-export async function load({ folder, url, script, connections, seconds }: Load): Promise<Measured> {
-  const run = ++runs;
-  const file = join(folder, `${run}.lua`);
-  await Bun.write(file, `local run = "${run}"\nmath.randomseed(${run})\n${script}\n${report}`);
-  const wrk = ["wrk", "-t1", `-c${connections}`, `-d${seconds}s`, "--timeout", "10s", "-s", file, url];
-  const child = Bun.spawn(["taskset", "-c", LOAD_CORE, ...wrk], { stdout: "pipe", stderr: "inherit" });
+export async function load(wanted: Load): Promise<Measured> {
+  const child = await started(wanted);
   const output = await new Response(child.stdout).text();
   const line = output.split("\n").find((each) => each.startsWith("MEASURED "));
   if (!line) throw new Error(`wrk said: ${output}`);
   return JSON.parse(line.slice("MEASURED ".length)) as Measured;
+}
+
+/** A moment of the same load, unmeasured: who was idle while others had their round has to find its memory and its compiled code again. */
+export async function wake(wanted: Load): Promise<void> {
+  const child = await started(wanted);
+  await Bun.sleep(WAKE_MS);
+  child.kill();
+  await child.exited;
+}
+
+async function started({ folder, url, script, connections, seconds }: Load) {
+  const run = ++runs;
+  const file = join(folder, `${run}.lua`);
+  await Bun.write(file, `local run = "${run}"\nmath.randomseed(${run})\n${script}\n${report}`);
+  const wrk = ["wrk", "-t1", `-c${connections}`, `-d${seconds}s`, "--timeout", "10s", "-s", file, url];
+  return Bun.spawn(["taskset", "-c", LOAD_CORE, ...wrk], { stdout: "pipe", stderr: "inherit" });
 }
 
 const report = `
