@@ -26,10 +26,11 @@ function newQuotaLines(perMinute: number, perDay: number): string {
 
 /** How the windows stand: one of them, the tighter, and both in the IETF draft's form. */
 export function rateLines(
-  { minute, day }: LimitState,
+  state: LimitState,
   nowSeconds: number,
-  { limit, remaining, resetAt } = tighter({ minute, day }),
+  { limit, remaining, resetAt } = tighter(state),
 ): string {
+  const { minute, day } = state;
   return `x-ratelimit-limit: ${limit}\r\nx-ratelimit-remaining: ${remaining}\r\nx-ratelimit-reset: ${resetAt}\r\nratelimit: "minute";r=${minute.remaining};t=${minute.resetAt - nowSeconds}, "day";r=${day.remaining};t=${day.resetAt - nowSeconds}\r\n`;
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { KEY_BYTES, keyFrom } from "../../src/core/key-format.ts";
 import { aStore, type TestStore } from "../harness.ts";
-import { asked, aWire, told } from "./wire.ts";
+import { asked, aWire } from "./wire.ts";
 
 let store: TestStore;
 beforeAll(async () => {
@@ -11,9 +11,9 @@ afterAll(() => store[Symbol.asyncDispose]());
 
 test("a header of blanks without end holds up nobody", async () => {
   using wire = await aWire(store.url);
-  for (let n = 0; n < 20; n++)
+  for (let n = 0; n < 200; n++)
     wire.say(asked(store.customer, "GET /pets", `Connection: a${" ".repeat(23_000 + n)}b`));
-  for (const { status } of await wire.answers(20)) expect(status).toBe(200);
+  for (const { status } of await wire.answers(200)) expect(status).toBe(200);
 });
 
 test("a key in the place of the method, or of the whole line, is neither logged nor repeated", async () => {
@@ -25,37 +25,6 @@ test("a key in the place of the method, or of the whole line, is neither logged 
     expect([line, status, text.includes(key)]).toEqual([line, 400, false]);
   }
   expect(store.logged()).not.toContain(key.slice(0, 20));
-});
-
-test("answers that come late are not lost behind ones that were not taken", async () => {
-  await store.staff.post("/categories", { name: "x".repeat(90) });
-  using wire = await aWire(store.url);
-  wire.stopListening();
-  // The first is long and answered at once; the second is only answered when it is on disk.
-  const both = asked(store.customer, "GET /openapi.json") + told(store.customer, "POST /store/orders", {});
-  for (let n = 0; n < 200; n++) {
-    wire.say(both);
-    if (n % 10 === 0) await Bun.sleep(1);
-  }
-  wire.listen();
-  const statuses = (await wire.answers(400)).map(({ status }) => status);
-  expect(statuses).toEqual(Array.from({ length: 400 }, (_, n) => (n % 2 === 0 ? 200 : 201)));
-});
-
-test("a body that nobody asked for is read over, however slowly the answers before it are taken", async () => {
-  for (const before of [0, 3, 6, 7, 8, 9]) {
-    using wire = await aWire(store.url);
-    wire.stopListening();
-    for (let n = 0; n < before; n++) wire.say(asked(store.customer, "GET /openapi.json"));
-    const body = "x".repeat(60_000);
-    wire.say(asked(store.nobody, "POST /pets", `Content-Length: ${body.length}`) + body.slice(0, 50_000));
-    await Bun.sleep(20);
-    wire.listen();
-    for (const { status } of await wire.answers(before)) expect(status).toBe(200);
-    expect((await wire.answer()).status).toBe(401);
-    wire.say(body.slice(50_000) + asked(store.customer, "GET /livez"));
-    expect([before, (await wire.answer()).status]).toEqual([before, 200]);
-  }
 });
 
 test("an origin that no header can repeat is not repeated", async () => {

@@ -1,0 +1,179 @@
+import { expect, test } from "bun:test";
+import type { Awaitable } from "../../src/core/ports.ts";
+import {
+  ARRIVAL_SECONDS,
+  Connection,
+  IDLE_SECONDS,
+  type Switchboard,
+} from "../../src/http/wire/connection.ts";
+import type { Reply } from "../../src/http/wire/reply.ts";
+import type { Incoming } from "../../src/http/wire/request.ts";
+
+/** A caller's end whose network takes no more than it is told to, and a clock that is moved by hand. */
+function aCaller(answer: (request: Incoming) => Awaitable<Reply>) {
+  let taken = "";
+  let room = Number.POSITIVE_INFINITY;
+  const done: string[] = [];
+  const speakers: Connection[] = [];
+  const socket = {
+    remoteAddress: "192.0.2.1",
+    write(data: string | Uint8Array) {
+      const bytes = Buffer.from(data as string).subarray(0, room);
+      room -= bytes.length;
+      taken += bytes.toString();
+      return bytes.length;
+    },
+    end: () => done.push("end"),
+    shutdown: () => done.push("shutdown"),
+    terminate: () => done.push("terminate"),
+    pause: () => done.push("pause"),
+    resume: () => done.push("resume"),
+  };
+  const board: Switchboard = {
+    seconds: 100,
+    underWay: 0,
+    dateLine: "",
+    hasToSend: (speaker) => speakers.push(speaker),
+    broken: (_, error) => {
+      throw error;
+    },
+    answer,
+    refuse: ({ status, code }) => ({ status, headerLines: "", body: code }),
+    isStopping: () => false,
+  };
+  const connection = new Connection(socket as never, board);
+  return {
+    connection,
+    done,
+    /** What was sent since the last time. */
+    heard() {
+      for (const speaker of speakers.splice(0)) speaker.send();
+      const text = taken;
+      taken = "";
+      return text;
+    },
+    says: (text: string) => connection.receive(Buffer.from(text)),
+    takes(bytes: number) {
+      room = bytes;
+    },
+    later(seconds: number) {
+      board.seconds += seconds;
+      connection.tick();
+    },
+  };
+}
+
+const ok = (body: string): Reply => ({ status: 200, headerLines: "", body });
+const get = (path: string, ...headers: string[]) =>
+  `${[`GET ${path} HTTP/1.1`, "Host: petstore", ...headers].join("\r\n")}\r\n\r\n`;
+const echo = ({ pathname }: Incoming) => ok(pathname);
+
+test("an answer that comes late is not lost behind one that was not taken", async () => {
+  const late = Promise.withResolvers<Reply>();
+  const caller = aCaller((request) => (request.pathname === "/late" ? late.promise : echo(request)));
+  caller.takes(10);
+  caller.says(get("/soon") + get("/late"));
+  expect(caller.heard()).toBe("HTTP/1.1 2");
+  late.resolve(ok("/late"));
+  await late.promise;
+  await Promise.resolve();
+  caller.heard();
+  caller.takes(Number.POSITIVE_INFINITY);
+  caller.connection.drain();
+  const rest = caller.heard();
+  expect([rest.includes("/soon"), rest.endsWith("\r\n\r\n/late")]).toEqual([true, true]);
+});
+
+test("a body that nobody asked for is read over though its caller was kept waiting, and is listened to again", () => {
+  const caller = aCaller(echo);
+  caller.takes(10);
+  caller.says(get("/first", "Content-Length: 60000"));
+  caller.heard();
+  caller.says("x".repeat(50_000));
+  expect(caller.done).toEqual(["pause"]);
+  caller.takes(Number.POSITIVE_INFINITY);
+  caller.connection.drain();
+  expect(caller.done).toEqual(["pause", "resume"]);
+  caller.says("x".repeat(10_000) + get("/second"));
+  expect(caller.heard()).toEndWith("\r\n\r\n/second");
+});
+
+test("a head has its ten seconds from its first byte on, however long it was silent before", () => {
+  const caller = aCaller(echo);
+  caller.later(IDLE_SECONDS - 2);
+  caller.says("GET /pets HTTP/1.1\r\n");
+  caller.later(ARRIVAL_SECONDS - 1);
+  expect(caller.heard()).toBe("");
+  caller.later(1);
+  expect(caller.heard()).toStartWith("HTTP/1.1 408 ");
+});
+
+test("an empty line is not the beginning of a request", () => {
+  const caller = aCaller(echo);
+  caller.says("\r");
+  caller.says("\n");
+  caller.later(ARRIVAL_SECONDS);
+  expect(caller.heard()).toBe("");
+});
+
+test("a body has ten seconds to arrive, and its connection ends with the answer", async () => {
+  let failed: unknown;
+  const caller = aCaller(async (request) => {
+    if (request.method === "GET") return echo(request);
+    await Promise.resolve(request.body(100)).catch((error) => {
+      failed = error;
+    });
+    return ok("done");
+  });
+  caller.says("POST /pets HTTP/1.1\r\nHost: petstore\r\nContent-Length: 9\r\n\r\n1234");
+  caller.later(ARRIVAL_SECONDS - 1);
+  await Bun.sleep(0);
+  expect(failed).toBeUndefined();
+  caller.later(1);
+  await Bun.sleep(0);
+  expect(failed).toMatchObject({ code: "request_timeout" });
+  expect(caller.heard()).toInclude("connection: close");
+});
+
+test("an idle connection ends after half a minute, and one that takes nothing is cut off", () => {
+  const idle = aCaller(echo);
+  idle.says(get("/pets"));
+  idle.heard();
+  idle.later(IDLE_SECONDS - 1);
+  expect(idle.done).toEqual([]);
+  idle.later(1);
+  expect(idle.done).toEqual(["end"]);
+  const deaf = aCaller(echo);
+  deaf.takes(10);
+  deaf.says(get("/pets"));
+  deaf.heard();
+  deaf.later(IDLE_SECONDS);
+  expect(deaf.done).toEqual(["terminate"]);
+});
+
+test("after a last answer the caller has time to take it, and is never cut off", () => {
+  const caller = aCaller(echo);
+  caller.says(get("/pets", "Connection: close"));
+  expect(caller.heard()).toInclude("connection: close");
+  expect(caller.done).toEqual(["shutdown"]);
+  // A server that stops leaves it alone.
+  caller.connection.release();
+  expect(caller.done).toEqual(["shutdown"]);
+  caller.later(IDLE_SECONDS);
+  expect(caller.done).toEqual(["shutdown", "end"]);
+});
+
+test("a connection that is let go ends when its answer was taken, and at once if it has none", () => {
+  const idle = aCaller(echo);
+  idle.connection.release();
+  expect(idle.done).toEqual(["end"]);
+  const slow = aCaller(echo);
+  slow.takes(10);
+  slow.says(get("/pets"));
+  slow.heard();
+  slow.connection.release();
+  expect(slow.done).toEqual([]);
+  slow.takes(Number.POSITIVE_INFINITY);
+  slow.connection.drain();
+  expect(slow.done).toEqual(["end"]);
+});
