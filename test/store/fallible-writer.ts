@@ -1,13 +1,15 @@
 // The real writer's thread, but for one operation that no program has: it falls.
 import { perform } from "../../src/core/perform.ts";
+import { type Packed, packed, unpacked } from "../../src/store/sqlite/packing.ts";
 import { runWriter } from "../../src/store/sqlite/thread.ts";
 import type { ToWriter } from "../../src/store/sqlite/writer.ts";
 
 declare const self: Worker;
 
-const receive = runWriter(self, perform);
-self.onmessage = ({ data }: MessageEvent<ToWriter>) => {
-  if ("jobs" in data && data.jobs.some(({ command }) => command.operation === "fall"))
+const receive = runWriter({ postMessage: (message) => self.postMessage(packed(message)) }, perform);
+self.onmessage = ({ data }: MessageEvent<Packed<ToWriter>>) => {
+  const message = unpacked(data);
+  if ("jobs" in message && message.jobs.some(({ command }) => command.operation === "fall"))
     throw new Error("The writer falls.");
-  receive(data);
+  receive(message);
 };

@@ -3,6 +3,7 @@ import type { Command, Performed } from "../../core/perform.ts";
 import type { Rules } from "../../core/rules.ts";
 import { tooManyWait, UNKNOWN_OUTCOME } from "../trouble.ts";
 import { type Outcome, unwrap } from "./batch.ts";
+import { type Packed, packed, unpacked } from "./packing.ts";
 
 export interface WriterStart {
   readonly path: string;
@@ -75,11 +76,12 @@ export async function startWriter(
   const closed = Promise.withResolvers<void>();
   const isFirst = () => lastId === 0 && state === "starting";
 
+  const tell = (message: ToWriter) => worker.postMessage(packed(message));
   const run = () => {
     worker = new Worker(thread.href);
-    worker.onmessage = ({ data }: MessageEvent<FromWriter>) => receive(data);
+    worker.onmessage = ({ data }: MessageEvent<Packed<FromWriter>>) => receive(unpacked(data));
     worker.onerror = (event) => fall(new Error(event.message));
-    worker.postMessage({ start } satisfies ToWriter);
+    tell({ start });
   };
   const receive = (message: FromWriter) => {
     if ("outcomes" in message) for (const { id, outcome } of message.outcomes) settle(id, outcome);
@@ -118,7 +120,7 @@ export async function startWriter(
   };
   const send = () => {
     if (unsent.length === 0) return;
-    worker.postMessage({ jobs: unsent } satisfies ToWriter);
+    tell({ jobs: unsent });
     unsent = [];
   };
   const overdue = setInterval(
@@ -153,7 +155,7 @@ export async function startWriter(
       );
     },
     forgetAnswers: (forgetBefore) => {
-      if (state === "ready") worker.postMessage({ forgetBefore } satisfies ToWriter);
+      if (state === "ready") tell({ forgetBefore });
     },
     isReady: () => state === "ready" && !isStalled(),
     async close() {
@@ -162,7 +164,7 @@ export async function startWriter(
       if (state === "closed") return;
       state = "closing";
       send();
-      worker.postMessage({ close: true } satisfies ToWriter);
+      tell({ close: true });
       await closed.promise;
     },
   };
