@@ -87,6 +87,20 @@ test("a write that is too late is not done, and does not keep those behind it th
   expect(other.query("select name from categories").values().flat()).toEqual(["in time"]);
 });
 
+test("an id past the exact numbers reaches the writer exactly, and so do the writes beside it", async () => {
+  using folder = aFolder();
+  openStore(folder.database, 1).close();
+  const writer = await startWriter(thread, { path: folder.database, rules }, () => {});
+  const petId = 2n ** 53n + 1n;
+  const removal = { ...category(""), operation: "pets.remove", input: { petId } };
+  const [refused, done] = await Promise.allSettled([removal, category("Dogs")].map(writer.perform));
+  expect(refused).toMatchObject({
+    reason: { code: "pet_not_found", message: expect.stringContaining(`${petId}`) },
+  });
+  expect(done).toMatchObject({ value: { body: { name: "Dogs" } } });
+  await writer.close();
+});
+
 test("more writes than may wait are refused at once, also while those that were given up still wait", async () => {
   using folder = aFolder();
   openStore(folder.database, 1).close();
