@@ -44,6 +44,39 @@ test("200 requests of one packet have 200 answers, each to its own", async () =>
   for (const [each, { status }] of answers.entries()) expect(status).toBe(each % 3 === 0 ? 201 : 200);
 });
 
+test("callers who share a connection are told apart, whatever else their headers say", async () => {
+  const [customer, staff] = [store.customer.key, store.staff.key];
+  const wrong = `${customer.slice(0, -1)}${customer.endsWith("0") ? "1" : "0"}`;
+  const host = "Host: shop\r\n";
+  const said: [string, number | "customer" | "staff"][] = [
+    [`${host}X-API-Key: ${customer}\r\n`, "customer"],
+    [`${host}X-API-Key: ${staff}\r\n`, "staff"],
+    [`${host}X-API-Key: ${wrong}\r\n`, 401],
+    [`${host}X-API-Key: ${customer}\r\n`, "customer"],
+    [`${host}X-API-Key: ${customer}, ${staff}\r\n`, 401],
+    [`${host}X-API-Key: ${staff}\r\nX-API-Key: ${staff}\r\n`, 401],
+    [`${host}X-API-Key: ${staff}\r\nX-API-Key: ${customer}\r\n`, 401],
+    [`${host}X-API-Key: ${staff} \r\n`, "staff"],
+    [`${host}X-API-Key: ${customer}\r\nAuthorization: Bearer ${staff}\r\n`, 401],
+    [`${host}X-API-Key: ${staff}\r\nAuthorization: Bearer ${staff}\r\n`, "staff"],
+    [`${host}Authorization: Bearer ${customer}\r\nAccept: */*\r\n`, "customer"],
+    [`${host}Authorization: Bearer ${staff}\r\nAccept: */*\r\n`, "staff"],
+    [`${host}Authorization: Basic ${staff}\r\nAccept: */*\r\n`, 401],
+    [`${host}Authorization: Bearer ${staff}\r\nAccept: text/html\r\n`, 406],
+    [`${host}Authorization: Bearer ${customer}\r\nAccept: text/html\r\n`, 406],
+    [`X-API-Key: ${customer}\r\n${host}`, "customer"],
+    [`X-API-Key: ${staff}\r\n${host}`, "staff"],
+    [`X-API-Key:\r\n${host}`, 401],
+    [`X-API-Key: ${staff}\r\nConnection: close\r\n${host}`, "staff"],
+  ];
+  using wire = await aWire(store.url);
+  for (const [headers, expected] of said) {
+    wire.say(`GET /account HTTP/1.1\r\n${headers}\r\n`);
+    const { status, body } = await wire.answer();
+    expect([headers, status === 200 ? body.key.role : status]).toEqual([headers, expected]);
+  }
+});
+
 test("a request may come byte by byte, and be followed by another", async () => {
   using wire = await aWire(store.url);
   await wire.sayBytewise(told(store.staff, "POST /categories", { name: "Slow \u{1f415}" }));

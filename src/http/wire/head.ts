@@ -30,15 +30,29 @@ export interface Fields {
 
 /** Header values by their name in lower case; a name that comes twice has its values with a comma between. */
 export class HeaderValues {
-  readonly #values = new Map<string, string>();
+  readonly #values: Map<string, string>;
+  /** A value that holds instead of the one among `#values`. */
+  readonly #otherName: string | undefined;
+  readonly #otherValue: string;
+
+  constructor(values = new Map<string, string>(), otherName?: string, otherValue = "") {
+    this.#values = values;
+    this.#otherName = otherName;
+    this.#otherValue = otherValue;
+  }
 
   get(name: string): string | null {
-    return this.#values.get(name) ?? null;
+    return name === this.#otherName ? this.#otherValue : (this.#values.get(name) ?? null);
   }
 
   add(name: string, value: string): void {
     const before = this.#values.get(name);
     this.#values.set(name, before === undefined ? value : `${before}, ${value}`);
+  }
+
+  /** The same but for one value; no copy is made of the others. */
+  with(name: string, value: string): HeaderValues {
+    return new HeaderValues(this.#values, name, value);
   }
 }
 
@@ -71,15 +85,40 @@ export function readHead(text: string, end: number, readFields: FieldReader): He
 
 export type FieldReader = (block: string) => Fields;
 
-/** Most requests of a connection have the same headers: those are read once. */
+/** Most requests of a connection have the same headers, but perhaps for the key: those are read once. */
 export function fieldReader(): FieldReader {
   let lastBlock: string | undefined;
   let last: Fields | undefined;
+  let butForKey: ((block: string) => Fields | null) | undefined;
   return (block) => {
     if (block === lastBlock) return last as Fields;
-    last = readFields(block);
+    last = butForKey?.(block) ?? undefined;
+    if (!last) {
+      last = readFields(block);
+      butForKey = sameButForKey(block, last);
+    }
     lastBlock = block;
     return last;
+  };
+}
+
+/** The line with a key in it, if there is one of one plain value; a key in a second one would make it another block. */
+const keyLine = /(?<![^\n])(x-api-key|authorization):[\t ]*(\w+(?: \w+)?)\r\n/i;
+const keyValue = /^\w+(?: \w+)?$/;
+
+/** Reads headers that differ from these in the key alone, as they come from a proxy that many callers share. */
+function sameButForKey(block: string, fields: Fields): ((other: string) => Fields | null) | undefined {
+  const [line, name = "", value = ""] = keyLine.exec(block) ?? [];
+  if (line === undefined) return undefined;
+  const header = name.toLowerCase();
+  // A name that comes twice is a value of two.
+  if (fields.headers.get(header) !== value) return undefined;
+  const end = block.indexOf(line) + line.length - 2;
+  const [before, behind] = [block.slice(0, end - value.length), block.slice(end)];
+  return (other) => {
+    if (!other.startsWith(before) || !other.endsWith(behind)) return null;
+    const key = other.slice(before.length, other.length - behind.length);
+    return keyValue.test(key) ? { ...fields, headers: fields.headers.with(header, key) } : null;
   };
 }
 
