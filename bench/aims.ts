@@ -143,10 +143,21 @@ function ratio(
   holds: (value: number) => boolean,
   read: Reading = middle,
 ) {
-  const [above, below] = [read(find(tables, ...of)), read(find(tables, ...to))];
+  const figures = [find(tables, ...of), find(tables, ...to)] as const;
+  const [above, below] = [read(figures[0]), read(figures[1])];
   if (above === undefined || below === undefined) return undefined;
   const value = above / below;
-  return { measured: `${value.toFixed(2)} (${shown(above)} / ${shown(below)})`, holds: holds(value) };
+  const byProcessor = read === middle ? processorRatio(...figures) : "";
+  return {
+    measured: `${value.toFixed(2)} (${shown(above)} / ${shown(below)}${byProcessor})`,
+    holds: holds(value),
+  };
+}
+
+/** The same by the time of the processor that a request takes, which is steadier on a shared machine; it decides nothing. */
+function processorRatio(above: Figure | undefined, below: Figure | undefined): string {
+  if (above?.cpuMicroseconds === undefined || below?.cpuMicroseconds === undefined) return "";
+  return `; by processor ${(below.cpuMicroseconds / above.cpuMicroseconds).toFixed(2)}`;
 }
 
 type Naming = (peer: string) => string;

@@ -67,6 +67,8 @@ test("callers who share a connection are told apart, whatever else their headers
     [`X-API-Key: ${customer}\r\n${host}`, "customer"],
     [`X-API-Key: ${staff}\r\n${host}`, "staff"],
     [`X-API-Key:\r\n${host}`, 401],
+    [`Note: X-API-Key: ${customer}\r\nX-API-Key: ${customer}\r\n${host}`, "customer"],
+    [`Note: X-API-Key: ${staff}\r\nX-API-Key: ${customer}\r\n${host}`, "customer"],
     [`X-API-Key: ${staff}\r\nConnection: close\r\n${host}`, "staff"],
   ];
   using wire = await aWire(store.url);

@@ -85,40 +85,48 @@ export function readHead(text: string, end: number, readFields: FieldReader): He
 
 export type FieldReader = (block: string) => Fields;
 
-/** Most requests of a connection have the same headers, but perhaps for the key: those are read once. */
+/** Most requests of a connection have the same headers but for one, such as the key: the others are read once. */
 export function fieldReader(): FieldReader {
   let lastBlock: string | undefined;
   let last: Fields | undefined;
-  let butForKey: ((block: string) => Fields | null) | undefined;
+  let butForOne: ((block: string) => Fields | null) | null = null;
   return (block) => {
     if (block === lastBlock) return last as Fields;
-    last = butForKey?.(block) ?? undefined;
-    if (!last) {
-      last = readFields(block);
-      butForKey = sameButForKey(block, last);
-    }
+    const known = butForOne?.(block);
+    if (known) return known;
+    const fields = readFields(block);
+    if (lastBlock !== undefined) butForOne = sameButForOne(block, fields, lastBlock);
     lastBlock = block;
-    return last;
+    last = fields;
+    return fields;
   };
 }
 
-/** The line with a key in it, if there is one of one plain value; a key in a second one would make it another block. */
-const keyLine = /(?<![^\n])(x-api-key|authorization):[\t ]*(\w+(?: \w+)?)\r\n/i;
-const keyValue = /^\w+(?: \w+)?$/;
+const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** Headers that say more than their value: where a body ends, and what becomes of the connection. */
+const decisive = new Set(["host", "connection", "expect", "content-length", "transfer-encoding"]);
 
-/** Reads headers that differ from these in the key alone, as they come from a proxy that many callers share. */
-function sameButForKey(block: string, fields: Fields): ((other: string) => Fields | null) | undefined {
-  const [line, name = "", value = ""] = keyLine.exec(block) ?? [];
-  if (line === undefined) return undefined;
-  const header = name.toLowerCase();
-  // A name that comes twice is a value of two.
-  if (fields.headers.get(header) !== value) return undefined;
-  const end = block.indexOf(line) + line.length - 2;
-  const [before, behind] = [block.slice(0, end - value.length), block.slice(end)];
-  return (other) => {
-    if (!other.startsWith(before) || !other.endsWith(behind)) return null;
-    const key = other.slice(before.length, other.length - behind.length);
-    return keyValue.test(key) ? { ...fields, headers: fields.headers.with(header, key) } : null;
+/** Reads headers that are these but for the first value in which these differ from the ones before. */
+function sameButForOne(
+  block: string,
+  fields: Fields,
+  other: string,
+): ((block: string) => Fields | null) | null {
+  let difference = 0;
+  while (block.charCodeAt(difference) === other.charCodeAt(difference)) difference++;
+  const start = block.lastIndexOf("\n", difference - 1) + 1;
+  const colon = block.indexOf(":", start);
+  const end = block.indexOf("\r\n", start);
+  const name = block.slice(start, colon).toLowerCase();
+  // A name that comes twice has a value of two.
+  if (decisive.has(name) || fields.headers.get(name) !== trimmed(block, colon + 1, end)) return null;
+  const [before, behind] = [block.slice(0, colon + 1), block.slice(end)];
+  return (next) => {
+    const valueEnd = next.length - behind.length;
+    if (valueEnd < before.length || !next.startsWith(before) || !next.endsWith(behind)) return null;
+    const value = next.slice(before.length, valueEnd);
+    if (!fieldValue.test(value)) return null;
+    return { ...fields, headers: fields.headers.with(name, trimmed(value, 0, value.length)) };
   };
 }
 
