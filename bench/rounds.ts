@@ -1,5 +1,6 @@
 import { type Figure, figureOf, median } from "./figures.ts";
 import type { Server } from "./servers.ts";
+import { undisturbed } from "./undisturbed.ts";
 import { type Load, load, type Measured, wake } from "./wrk.ts";
 
 export interface Pace {
@@ -40,9 +41,11 @@ export async function interleaved(
   });
   const run = async (entry: Entry): Promise<Run> => {
     await wake(loadOf(entry, seconds));
-    const before = entry.server.cpuMicroseconds();
-    const measured = await load(loadOf(entry, seconds));
-    return { ...measured, cpuMicroseconds: (entry.server.cpuMicroseconds() - before) / measured.answers };
+    return undisturbed(async () => {
+      const before = entry.server.cpuMicroseconds();
+      const measured = await load(loadOf(entry, seconds));
+      return { ...measured, cpuMicroseconds: (entry.server.cpuMicroseconds() - before) / measured.answers };
+    });
   };
   for (const entry of entries) await load(loadOf(entry, warmUpSeconds));
   for (let round = 0; round < rounds; round++) {

@@ -3,6 +3,7 @@ import { petstore, startContender } from "../contenders.ts";
 import { type Figure, figureOf } from "../figures.ts";
 import { PETS } from "../fill.ts";
 import { orders, petsById } from "../requests.ts";
+import { undisturbed } from "../undisturbed.ts";
 import { load } from "../wrk.ts";
 
 const SYNC_MICROSECONDS = 5000;
@@ -37,8 +38,8 @@ export const diskScenarios: readonly Scenario[] = [
       const beside: number[] = [];
       const written: number[] = [];
       for (let round = 0; round < rounds; round++) {
-        alone.push((await read(seconds)).p99Milliseconds);
-        const [reads, writes] = await Promise.all([read(seconds), write(seconds)]);
+        alone.push((await undisturbed(() => read(seconds))).p99Milliseconds);
+        const [reads, writes] = await undisturbed(() => Promise.all([read(seconds), write(seconds)]));
         beside.push(reads.p99Milliseconds);
         written.push(writes.requestsPerSecond);
       }
