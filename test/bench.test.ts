@@ -4,6 +4,7 @@ import { figureOf, type Table } from "../bench/figures.ts";
 import { type Options, readOptions } from "../bench/options.ts";
 import { drawn } from "../bench/plots.ts";
 import { notesIn, report } from "../bench/report.ts";
+import { undisturbed } from "../bench/undisturbed.ts";
 
 const root = join(import.meta.dir, "..");
 
@@ -75,4 +76,19 @@ test("a picture has an axis with its unit, and a logarithmic one where sizes go 
     expect(growth?.svg).toContain(label);
   expect(growth?.svg).toContain("prefers-color-scheme: dark");
   expect(growth?.svg).toContain(`<title>${growth?.title}</title>`);
+});
+
+test("what was measured while the processor was taken away is measured again, three times at the most", async () => {
+  const hour = 3_600_000;
+  const measuredWith = async (stolen: readonly number[]) => {
+    let [measured, asked] = [0, 0];
+    // Asked before and after each time: what was taken is told by what it has grown to.
+    const total = () => stolen.slice(0, Math.ceil(asked++ / 2)).reduce((sum, each) => sum + each, 0);
+    await undisturbed(async () => measured++, total);
+    return measured;
+  };
+  expect(await measuredWith([])).toBe(1);
+  expect(await measuredWith([hour])).toBe(2);
+  expect(await measuredWith([hour, hour])).toBe(3);
+  expect(await measuredWith(new Array(10).fill(hour))).toBe(4);
 });
