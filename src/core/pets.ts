@@ -52,7 +52,7 @@ export const pets: Operations<PetstoreApi["pets"]> = {
   },
 
   get(cx, { petId }) {
-    return after(knownPet(cx, petId), (pet) => ({ body: shownPet(pet), tag: petTag(pet) }));
+    return after(knownPet(cx, petId), found);
   },
 
   async replace(cx, { petId, body }) {
@@ -75,9 +75,17 @@ export const pets: Operations<PetstoreApi["pets"]> = {
 /** A list reads what it shows. */
 const asListed = (pet: ListedPet) => pet;
 
+function found(pet: PetRecord) {
+  return { body: shownPet(pet), tag: petTag(pet) };
+}
+
 /** The pet, or 404. */
 export function knownPet(cx: ReadContext, petId: Int64): Awaitable<PetRecord> {
-  return after(cx.store.pet(petId), (pet) => pet ?? noPet(petId));
+  return after(cx.store.pet(petId), foundPet, petId);
+}
+
+function foundPet(pet: PetRecord | null, petId: Int64): PetRecord {
+  return pet ?? noPet(petId);
 }
 
 export function noPet(petId: Int64): never {

@@ -1,7 +1,7 @@
 import { after, attempt } from "../core/after.ts";
 import { Failure, fail } from "../core/failure.ts";
 import { redacted } from "../core/key-format.ts";
-import type { Awaitable, Limits, Standing } from "../core/ports.ts";
+import type { Admission, Awaitable, Limits, Standing } from "../core/ports.ts";
 import type { Rules } from "../core/rules.ts";
 import type { LimitState } from "../core/windows.ts";
 import { type Answer, commonLines, jsonLine, refusal } from "./answer.ts";
@@ -41,13 +41,20 @@ export interface Handling {
   readonly isOverloaded: () => boolean;
 }
 
-/** What is found out about a request on its way. */
+/** A request, and what is found out about it on its way. */
 interface Exchange {
+  readonly house: Handling;
   readonly request: Incoming;
+  readonly path: Path | null;
   readonly params: PathParams;
+  readonly endpoint: Prepared | undefined;
+  readonly requestId: string;
+  /** By `performance.now()`. */
+  readonly started: number;
   readonly now: number;
-  caller: KnownCaller | undefined;
-  endpoint: Prepared | undefined;
+  readonly isOverloaded: boolean;
+  /** Who asks, or why its key is refused. */
+  caller: KnownCaller | Failure | undefined;
   /** The windows of whoever pays for the request, and the time by which they were looked at. */
   state: LimitState | undefined;
   judgedAt: number;
@@ -69,43 +76,69 @@ export function handler(house: Handling): (found: Found, request: Incoming) => A
 
     const now = house.clock();
     const exchange: Exchange = {
+      house,
       request,
+      path,
       params,
-      now,
-      caller: undefined,
       endpoint: path?.methods[request.method],
+      requestId: safeRequestId(request.headers.get("x-request-id")) ?? house.newRequestId(),
+      started,
+      now,
+      isOverloaded: house.isOverloaded(),
+      caller: undefined,
       state: undefined,
       judgedAt: now,
       standing: undefined,
     };
-    const requestId = safeRequestId(request.headers.get("x-request-id")) ?? house.newRequestId();
-    const refused = (error: unknown) => refusal(failureOf(house, error, requestId, exchange));
-    const sent = (answer: Answer): Reply => {
-      const { caller, endpoint, state, judgedAt } = exchange;
-      if (caller) house.record(caller.clientId, endpoint?.id, answer.status, now);
-      house.log.request({
-        time: now,
-        requestId,
-        method: request.method,
-        path: redacted(request.pathname).slice(0, LOGGED_CHARACTERS),
-        operation: endpoint?.id,
-        status: answer.status,
-        milliseconds: Math.round((performance.now() - started) * 1000) / 1000,
-        clientId: caller?.clientId,
-        keyId: caller?.keyId,
-        code: answer.code,
-      });
-      const quota = state ? quotaLines(state) : commonLines;
-      const rates = answer.rateLines ?? (state ? rateLines(state, Math.floor(judgedAt / 1000)) : "");
-      const always = endpoint ? linesOf(alwaysOf(endpoint, house.deprecation, params)) : "";
-      const cors = linesOf(house.cors.headers(request));
-      return replyOf(answer, `${quota}${rates}x-request-id: ${requestId}\r\n${always}${cors}`, jsonLine);
-    };
-    return after(
-      attempt(() => answered(house, path, exchange), refused),
-      sent,
-    );
+    return after(attempt(answered, refused, exchange), sent, exchange);
   };
+}
+
+/** The checks in the order that the API documents, then the operation. */
+function answered(exchange: Exchange): Awaitable<Answer> {
+  const { house, request, now, isOverloaded } = exchange;
+  return after(house.callers.identify(request, now, isOverloaded), identified, exchange);
+}
+
+function identified(caller: KnownCaller | Failure, exchange: Exchange): Awaitable<Answer> {
+  exchange.caller = caller;
+  const admission =
+    caller instanceof Failure ? admitAddress(exchange, caller) : admitCaller(exchange, caller);
+  return after(admission, admitted, exchange);
+}
+
+function admitted(refusal: Answer | null, exchange: Exchange): Awaitable<Answer> {
+  if (exchange.isOverloaded)
+    fail("overloaded", "The server has more work than it can finish in time. Repeat the request later.");
+  return refusal ?? operated(exchange);
+}
+
+function refused(error: unknown, exchange: Exchange): Answer {
+  return refusal(failureOf(error, exchange));
+}
+
+/** The answer is counted and noted, and gets its headers. */
+function sent(answer: Answer, exchange: Exchange): Reply {
+  const { house, request, params, endpoint, requestId, started, now, state, judgedAt } = exchange;
+  const caller = exchange.caller instanceof Failure ? undefined : exchange.caller;
+  if (caller) house.record(caller.clientId, endpoint?.id, answer.status, now);
+  house.log.request({
+    time: now,
+    requestId,
+    method: request.method,
+    path: redacted(request.pathname).slice(0, LOGGED_CHARACTERS),
+    operation: endpoint?.id,
+    status: answer.status,
+    microseconds: Math.round((performance.now() - started) * 1000),
+    clientId: caller?.clientId,
+    keyId: caller?.keyId,
+    code: answer.code,
+  });
+  const quota = state ? quotaLines(state) : commonLines;
+  const rates = answer.rateLines ?? (state ? rateLines(state, Math.floor(judgedAt / 1000)) : "");
+  const always = endpoint ? linesOf(alwaysOf(endpoint, house.deprecation, params)) : "";
+  const cors = linesOf(house.cors.headers(request));
+  return replyOf(answer, `${quota}${rates}x-request-id: ${requestId}\r\n${always}${cors}`, jsonLine);
 }
 
 /** An answer written out behind the lines that it shares with others. */
@@ -113,27 +146,9 @@ export function replyOf({ status, body, headers }: Answer, lines = "", typeLine 
   return { status, body, headerLines: `${body === null ? "" : typeLine}${lines}${linesOf(headers)}` };
 }
 
-/** The checks in the order that the API documents, then the operation. */
-function answered(house: Handling, path: Path | null, exchange: Exchange): Awaitable<Answer> {
-  const { request, now } = exchange;
-  const isOverloaded = house.isOverloaded();
-  const isQuestion = exchange.endpoint?.route.uncounted === true;
-  return after(house.callers.identify(request, now, isOverloaded), (caller) =>
-    after(admit(house, exchange, caller, isOverloaded, isQuestion), (refused) => {
-      if (isOverloaded)
-        fail("overloaded", "The server has more work than it can finish in time. Repeat the request later.");
-      return refused ?? operated(house, path, exchange, caller);
-    }),
-  );
-}
-
 /** What is asked of a caller who may ask. */
-function operated(
-  house: Handling,
-  path: Path | null,
-  { request, params, now, endpoint, state, standing }: Exchange,
-  caller: KnownCaller | Failure,
-): Awaitable<Answer> {
+function operated(exchange: Exchange): Awaitable<Answer> {
+  const { house, request, path, params, now, endpoint, caller, standing } = exchange;
   const { method, pathname, search, headers } = request;
   if (pathname.length + search.length > URL_CHARACTERS) refuseLength(pathname.length + search.length);
   if (!path) refusePath(pathname);
@@ -142,17 +157,20 @@ function operated(
   requireVersion(headers.get("api-version"));
   requireJsonAccepted(headers.get("accept"));
   if (endpoint.successor && now >= house.deprecation.sunsetAt) throw sunset(house, endpoint);
-  if (rankOf(caller.role) < endpoint.rank) refuseRole(endpoint, caller);
+  const known = caller as KnownCaller;
+  if (rankOf(known.role) < endpoint.rank) refuseRole(endpoint, known);
 
   const rehearsal = rehearsalOf(headers.get("prefer"));
-  if (rehearsal !== undefined) {
-    const { bans } = house.rules;
-    const sunsetOf = () => sunset(house, endpoint);
-    return rehearse(rehearsal, { endpoint, state: state as LimitState, now, bans, sunset: sunsetOf });
-  }
-  const call = { request, params, now, endpoint, caller, standing };
+  if (rehearsal !== undefined) return rehearsed(rehearsal, exchange, endpoint);
+  const call = { request, params, now, endpoint, caller: known, standing };
   if (!endpoint.isWrite) return read(house.store, house.rules, call);
   return endpoint.route.access ? changedAccess(house, call) : write(house.store, call);
+}
+
+function rehearsed(rehearsal: string, { house, state, now }: Exchange, endpoint: Prepared): Answer {
+  const { bans } = house.rules;
+  const sunsetOf = () => sunset(house, endpoint);
+  return rehearse(rehearsal, { endpoint, state: state as LimitState, now, bans, sunset: sunsetOf });
 }
 
 /** Most refused keys are refused for one of a few reasons, each of which is answered with the same words for ever. */
@@ -176,45 +194,53 @@ async function changedAccess({ store, callers, settle }: Handling, call: Call): 
   return answer;
 }
 
-/** Who pays for the request, and whether they can: a ban, then the count. Nothing else was looked at yet. */
-function admit(
-  { limits, addressOf }: Handling,
-  exchange: Exchange,
-  caller: KnownCaller | Failure,
-  isFree: boolean,
-  isQuestion: boolean,
-): Awaitable<Answer | null> {
-  const { request, now } = exchange;
-  if (caller instanceof Failure) {
-    return after(limits.admitAddress(addressOf(request), now, isFree), (admission) => {
-      const { state, refusing, judgedAt = now } = admission;
-      exchange.state = state;
-      exchange.judgedAt = judgedAt;
-      // Whose key it is could not be looked up: a client of ours is not told to wait for its address's windows.
-      if (caller.code === "unavailable") return null;
-      return refusing === "minute" || refusing === "day"
-        ? tooManyRequests(state, refusing, Math.floor(judgedAt / 1000), spentByAddress)
-        : null;
-    });
-  }
-  exchange.caller = caller;
-  if (isQuestion && !isFree) {
-    return after(limits.ask(caller, now), ({ standing, waitSeconds }) => {
-      exchange.state = standing.state;
-      exchange.judgedAt = standing.judgedAt ?? now;
-      exchange.standing = standing;
-      return waitSeconds === null ? null : tooManyQuestions(waitSeconds);
-    });
-  }
-  return after(limits.admit(caller, now, isFree), (admission) => {
-    const { state, refusing, bannedUntil, judgedAt = now } = admission;
-    exchange.state = state;
-    exchange.judgedAt = judgedAt;
-    if (refusing === null || isFree) return null;
-    return refusing === "ban"
-      ? banned(bannedUntil as number, judgedAt)
-      : tooManyRequests(state, refusing, Math.floor(judgedAt / 1000));
-  });
+/** Whether a caller can pay for the request: a ban, then the count. Nothing else was looked at yet. */
+function admitCaller(exchange: Exchange, caller: KnownCaller): Awaitable<Answer | null> {
+  const { house, endpoint, now, isOverloaded } = exchange;
+  if (endpoint?.route.uncounted === true && !isOverloaded)
+    return after(house.limits.ask(caller, now), standingTold, exchange);
+  return after(house.limits.admit(caller, now, isOverloaded), callerJudged, exchange);
+}
+
+function callerJudged(admission: Admission, exchange: Exchange): Answer | null {
+  const { state, refusing, bannedUntil, judgedAt = exchange.now } = admission;
+  exchange.state = state;
+  exchange.judgedAt = judgedAt;
+  if (refusing === null || exchange.isOverloaded) return null;
+  return refusing === "ban"
+    ? banned(bannedUntil as number, judgedAt)
+    : tooManyRequests(state, refusing, Math.floor(judgedAt / 1000));
+}
+
+function standingTold({ standing, waitSeconds }: Told, exchange: Exchange): Answer | null {
+  exchange.state = standing.state;
+  exchange.judgedAt = standing.judgedAt ?? exchange.now;
+  exchange.standing = standing;
+  return waitSeconds === null ? null : tooManyQuestions(waitSeconds);
+}
+
+type Told = Awaited<ReturnType<Limits["ask"]>>;
+
+/** Whoever has no valid key pays by its network address. */
+function admitAddress(exchange: Exchange, failure: Failure): Awaitable<Answer | null> {
+  const { house, request, now, isOverloaded } = exchange;
+  const admission = house.limits.admitAddress(house.addressOf(request), now, isOverloaded);
+  // Whose key it is could not be looked up: a client of ours is not told to wait for its address's windows.
+  return after(admission, failure.code === "unavailable" ? addressCounted : addressJudged, exchange);
+}
+
+function addressJudged(admission: Admission, exchange: Exchange): Answer | null {
+  addressCounted(admission, exchange);
+  const { state, refusing } = admission;
+  return refusing === "minute" || refusing === "day"
+    ? tooManyRequests(state, refusing, Math.floor(exchange.judgedAt / 1000), spentByAddress)
+    : null;
+}
+
+function addressCounted({ state, judgedAt }: Admission, exchange: Exchange): null {
+  exchange.state = state;
+  exchange.judgedAt = judgedAt ?? exchange.now;
+  return null;
 }
 
 const spentByAddress = "Send a valid API key, which is counted by itself";
@@ -257,7 +283,7 @@ function tooManyQuestions(waitSeconds: number): Answer {
 }
 
 /** What the caller is told; what is behind it goes to the log. */
-function failureOf(house: Handling, error: unknown, requestId: string, { endpoint }: Exchange): Failure {
+function failureOf(error: unknown, { house, requestId, endpoint }: Exchange): Failure {
   const operation = endpoint?.id;
   if (error instanceof Failure) {
     if (error.cause !== undefined)

@@ -14,7 +14,7 @@ export interface RequestLine {
   readonly path: string;
   readonly operation: string | undefined;
   readonly status: number;
-  readonly milliseconds: number;
+  readonly microseconds: number;
   readonly clientId: number | undefined;
   readonly keyId: number | undefined;
   readonly code: string | undefined;
@@ -81,10 +81,17 @@ export function openLog(
   };
 }
 
+/** What JSON says as it is. */
+const unescaped = /^[ !#-[\]-~]*$/;
+/** What stands behind the point of milliseconds: texts made once, because there is one for every request. */
+const thousandths = Array.from({ length: 1000 }, (_, number) => `.${String(number).padStart(3, "0")}`);
+
 /** Put together by hand, because there is one for every request; only a path can hold what JSON must escape. */
 function jsonRequest(line: RequestLine): string {
-  const { requestId, method, path, operation, status, milliseconds, clientId, keyId, code } = line;
-  let text = `${openingAt(line.time)}${requestId}","method":"${method}","path":${JSON.stringify(path)}`;
+  const { requestId, method, path, operation, status, microseconds, clientId, keyId, code } = line;
+  const shown = unescaped.test(path) ? `"${path}"` : JSON.stringify(path);
+  const milliseconds = `${Math.floor(microseconds / 1000)}${thousandths[microseconds % 1000]}`;
+  let text = `${openingAt(line.time)}${requestId}","method":"${method}","path":${shown}`;
   if (operation !== undefined) text += `,"operation":"${operation}"`;
   text += `,"status":${status},"milliseconds":${milliseconds}`;
   if (clientId !== undefined) text += `,"clientId":${clientId},"keyId":${keyId}`;
@@ -109,7 +116,7 @@ function readableRequest({
   method,
   path,
   status,
-  milliseconds,
+  microseconds,
   clientId,
   code,
   requestId,
@@ -119,7 +126,7 @@ function readableRequest({
   const clock = new Date(time).toISOString().slice(11, 19);
   // A path may hold what would start a line of its own, or move the cursor.
   const shown = JSON.stringify(path).slice(1, -1);
-  return `${clock} ${status} ${method} ${shown}  ${milliseconds.toFixed(1)} ms${who}${why}  ${requestId}`;
+  return `${clock} ${status} ${method} ${shown}  ${(microseconds / 1000).toFixed(1)} ms${who}${why}  ${requestId}`;
 }
 
 function readable(fields: Record<string, unknown>): string {

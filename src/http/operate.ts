@@ -34,12 +34,14 @@ export interface Call {
 export function read(store: Store, rules: Rules, call: Call): Awaitable<Answer> {
   const { request, params, endpoint, caller, now, standing } = call;
   const input = endpoint.input.parameters(params, request.search);
-  return after(endpoint.operation({ caller, store, now, rules, standing }, input), (result) => {
-    const { tag } = result;
-    if (tag !== undefined && noneMatchHits(request.headers.get("if-none-match"), tag))
-      return { status: 304, body: null, headers: { etag: `"${tag}"` } };
-    return success(call, result);
-  });
+  return after(endpoint.operation({ caller, store, now, rules, standing }, input), shown, call);
+}
+
+function shown(result: Result, call: Call): Answer {
+  const { tag } = result;
+  if (tag !== undefined && noneMatchHits(call.request.headers.get("if-none-match"), tag))
+    return { status: 304, body: null, headers: { etag: `"${tag}"` } };
+  return success(call, result);
 }
 
 /** Reads body and parameters, and sends the write as a command; it is answered when it is on disk. */

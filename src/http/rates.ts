@@ -31,8 +31,34 @@ export function rateLines(
   { limit, remaining, resetAt } = tighter(state),
 ): string {
   const { minute, day } = state;
-  return `x-ratelimit-limit: ${limit}\r\nx-ratelimit-remaining: ${remaining}\r\nx-ratelimit-reset: ${resetAt}\r\nratelimit: "minute";r=${minute.remaining};t=${minute.resetAt - nowSeconds}, "day";r=${day.remaining};t=${day.resetAt - nowSeconds}\r\n`;
+  const minuteWait = minute.resetAt - nowSeconds;
+  const dayWait = day.resetAt - nowSeconds;
+  const isSame =
+    limit === frame.limit &&
+    resetAt === frame.resetAt &&
+    minuteWait === frame.minuteWait &&
+    dayWait === frame.dayWait;
+  if (!isSame) frame = rateFrame(limit, resetAt, minuteWait, dayWait);
+  const { head, middle, dayHead, end } = frame;
+  return `${head}${remaining}${middle}${minute.remaining}${dayHead}${day.remaining}${end}`;
 }
+
+/** What the lines of a client's requests in one second have in common: all but what remains. */
+function rateFrame(limit: number, resetAt: number, minuteWait: number, dayWait: number) {
+  return {
+    limit,
+    resetAt,
+    minuteWait,
+    dayWait,
+    head: `x-ratelimit-limit: ${limit}\r\nx-ratelimit-remaining: `,
+    middle: `\r\nx-ratelimit-reset: ${resetAt}\r\nratelimit: "minute";r=`,
+    dayHead: `;t=${minuteWait}, "day";r=`,
+    end: `;t=${dayWait}\r\n`,
+  };
+}
+
+/** The last one: most requests come from whoever asked just before. */
+let frame = rateFrame(0, 0, 0, 0);
 
 /** 429: put together from pieces, because a refusal must cost less than an answer. */
 export function tooManyRequests(

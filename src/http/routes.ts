@@ -1,6 +1,8 @@
+const SLASH = 0x2f;
+
 /** A place in the tree of paths: what is here, and what can follow. */
 interface Place<T> {
-  readonly fixed: Map<string, Place<T>>;
+  readonly fixed: { readonly part: string; readonly place: Place<T> }[];
   /** What follows when the next part is any: the variable's name, and the place behind it. */
   variable: { readonly name: string; readonly place: Place<T> } | undefined;
   value: T | undefined;
@@ -29,29 +31,43 @@ export function routes<T>(
   };
 }
 
-/** What belongs to the rest of a path, from a character on. */
+/** What belongs to the rest of a path, from a character on. Fixed parts are compared where they stand: to cut them out would make a text of each. */
 function find<T>(
   place: Place<T>,
   pathname: string,
   from: number,
   params: Record<string, string>,
 ): T | undefined {
+  for (const fixed of place.fixed) {
+    if (!isPartAt(fixed.part, pathname, from)) continue;
+    const value = behind(fixed.place, pathname, from + fixed.part.length, params);
+    if (value !== undefined) return value;
+    break;
+  }
+  if (!place.variable) return undefined;
   const slash = pathname.indexOf("/", from);
-  const part = slash < 0 ? pathname.slice(from) : pathname.slice(from, slash);
-  const fixed = place.fixed.get(part);
-  const value = fixed && behind(fixed, pathname, slash, params);
-  if (value !== undefined || !place.variable || part === "") return value;
-  params[place.variable.name] = decoded(part);
-  return behind(place.variable.place, pathname, slash, params);
+  const end = slash < 0 ? pathname.length : slash;
+  if (end === from) return undefined;
+  params[place.variable.name] = decoded(pathname.slice(from, end));
+  return behind(place.variable.place, pathname, end, params);
 }
 
+/** Whether the path's part that starts at a character is this one. */
+function isPartAt(part: string, pathname: string, from: number): boolean {
+  for (let at = 0; at < part.length; at++)
+    if (pathname.charCodeAt(from + at) !== part.charCodeAt(at)) return false;
+  const end = from + part.length;
+  return end === pathname.length || pathname.charCodeAt(end) === SLASH;
+}
+
+/** What belongs to a path whose last part ends here, or to the rest of it. */
 function behind<T>(
   place: Place<T>,
   pathname: string,
-  slash: number,
+  end: number,
   params: Record<string, string>,
 ): T | undefined {
-  return slash < 0 ? place.value : find(place, pathname, slash + 1, params);
+  return end === pathname.length ? place.value : find(place, pathname, end + 1, params);
 }
 
 function following<T>(place: Place<T>, part: string): Place<T> {
@@ -62,13 +78,15 @@ function following<T>(place: Place<T>, part: string): Place<T> {
       throw new Error(`{${place.variable.name}} and {${name}} share a place.`);
     return place.variable.place;
   }
-  const next = place.fixed.get(part) ?? newPlace<T>();
-  place.fixed.set(part, next);
+  const known = place.fixed.find((fixed) => fixed.part === part);
+  if (known) return known.place;
+  const next = newPlace<T>();
+  place.fixed.push({ part, place: next });
   return next;
 }
 
 function newPlace<T>(): Place<T> {
-  return { fixed: new Map(), variable: undefined, value: undefined };
+  return { fixed: [], variable: undefined, value: undefined };
 }
 
 function decoded(part: string): string {

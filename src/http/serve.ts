@@ -65,7 +65,7 @@ export function serve(serving: Serving): Listening {
     host,
     port,
     isStopping,
-    answer: (request) => attempt(() => answered(request), fault),
+    answer: (request) => attempt(answered, fault, request),
     refuse: refused,
     onFault,
   });
@@ -79,13 +79,22 @@ const unread = {
   method: "",
   path: "",
   operation: undefined,
-  milliseconds: 0,
+  microseconds: 0,
   clientId: undefined,
   keyId: undefined,
 };
 
 /** Ids that differ between processes by a random part and within one by a number. */
 export function requestIds(random: string): () => string {
-  let last = 0;
-  return () => `${random}-${(++last).toString(36)}`;
+  let [stems, stem, next] = [0, "", endings.length];
+  return () => {
+    if (next === endings.length) {
+      stem = `${random}-${(stems++).toString(36)}`;
+      next = 0;
+    }
+    return stem + endings[next++];
+  };
 }
+
+/** The last two digits of an id: only what is before them is written as a number, once for all of them. */
+const endings = Array.from({ length: 36 ** 2 }, (_, number) => number.toString(36).padStart(2, "0"));

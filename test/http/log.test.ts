@@ -10,7 +10,7 @@ const request: RequestLine = {
   path: "/pets",
   operation: "pets.list",
   status: 200,
-  milliseconds: 1.25,
+  microseconds: 1250,
   clientId: 3,
   keyId: 4,
   code: undefined,

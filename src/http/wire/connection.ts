@@ -178,14 +178,17 @@ export class Connection {
     this.#hasBegun = false;
     this.#board.underWay++;
     const reply = this.#board.answer(new Request(this, head));
-    if (reply instanceof Promise)
-      reply
-        .then((later) => {
-          this.#finish(head, later);
-          this.#advance();
-        })
-        .catch((error) => this.#board.broken(this, error));
+    if (reply instanceof Promise) this.#finishLater(head, reply);
     else this.#finish(head, reply);
+  }
+
+  #finishLater(head: Head, reply: Promise<Reply>): void {
+    reply
+      .then((there) => {
+        this.#finish(head, there);
+        this.#advance();
+      })
+      .catch((error) => this.#board.broken(this, error));
   }
 
   #finish(head: Head, reply: Reply): void {

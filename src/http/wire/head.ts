@@ -67,12 +67,12 @@ export function readHead(text: string, end: number, readFields: FieldReader): He
   const lineEnd = text.indexOf("\r\n");
   const methodEnd = text.indexOf(" ");
   const targetEnd = lineEnd - VERSION_CHARACTERS;
-  const isOld = text.startsWith(" HTTP/1.0", targetEnd);
-  if (methodEnd < 1 || methodEnd >= targetEnd || !(isOld || text.startsWith(" HTTP/1.1", targetEnd)))
+  const isOld = !text.startsWith(" HTTP/1.1", targetEnd);
+  if (methodEnd < 1 || methodEnd >= targetEnd || (isOld && !text.startsWith(" HTTP/1.0", targetEnd)))
     refuseLine(text.slice(0, lineEnd));
   const method = text.startsWith("GET ") ? "GET" : text.slice(0, methodEnd);
-  if (!methodName.test(method)) refuseLine(text.slice(0, lineEnd));
-  const fields = readFields(text.slice(lineEnd + 2, end + 2));
+  if (method !== "GET" && !methodName.test(method)) refuseLine(text.slice(0, lineEnd));
+  const fields = readFields(text, lineEnd + 2, end + 2);
   if (!isOld && !fields.hasHost) malformed("HTTP/1.1 needs a Host header.");
   if (isOld && fields.framing === "chunked") malformed("HTTP/1.0 has no Transfer-Encoding.");
 
@@ -83,15 +83,18 @@ export function readHead(text: string, end: number, readFields: FieldReader): He
   return { method, url, pathname, search: query < 0 ? "" : url.slice(query), fields, isOld };
 }
 
-export type FieldReader = (block: string) => Fields;
+/** Reads the headers that stand in a text, whole lines of it. */
+export type FieldReader = (text: string, from: number, to: number) => Fields;
 
 /** Most requests of a connection have the same headers but for one, such as the key: the others are read once. */
 export function fieldReader(): FieldReader {
   let lastBlock: string | undefined;
   let last: Fields | undefined;
   let butForOne: ((block: string) => Fields | null) | null = null;
-  return (block) => {
-    if (block === lastBlock) return last as Fields;
+  return (text, from, to) => {
+    // Compared where they stand: to cut them out would make a text of them.
+    if (to - from === lastBlock?.length && text.startsWith(lastBlock, from)) return last as Fields;
+    const block = text.slice(from, to);
     const known = butForOne?.(block);
     if (known) return known;
     const fields = readFields(block);

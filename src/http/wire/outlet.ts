@@ -34,7 +34,8 @@ export class Outlet {
 
   /** Sends what was said. */
   send(): void {
-    const [text, bytes] = [this.#said, this.#saidBytes];
+    const text = this.#said;
+    const bytes = this.#saidBytes;
     this.#said = "";
     this.#saidBytes = 0;
     if (!this.isSent) this.#unsent = Buffer.concat([this.#unsent, Buffer.from(text)]);

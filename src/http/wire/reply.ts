@@ -6,7 +6,7 @@ export interface Reply {
   readonly body: string | null;
 }
 
-const reasons: Readonly<Record<number, string>> = {
+const reasons: Readonly<Record<string, string>> = {
   200: "OK",
   201: "Created",
   204: "No Content",
@@ -30,6 +30,9 @@ const reasons: Readonly<Record<number, string>> = {
   500: "Internal Server Error",
   503: "Service Unavailable",
 };
+const statusLines: Readonly<Record<number, string>> = Object.fromEntries(
+  Object.entries(reasons).map(([status, reason]) => [status, `HTTP/1.1 ${status} ${reason}\r\n`]),
+);
 const NO_CONTENT = 204;
 const NOT_MODIFIED = 304;
 
@@ -51,7 +54,8 @@ export function written({ status, headerLines, body }: Reply, isHead: boolean, o
   const isWithoutLength = status === NO_CONTENT || status === NOT_MODIFIED;
   const bodyBytes = body === null ? 0 : Buffer.byteLength(body);
   const length = isWithoutLength ? "" : `content-length: ${bodyBytes}\r\n`;
-  const head = `HTTP/1.1 ${status} ${reasons[status] ?? ""}\r\n${headerLines}${ownLines}${length}\r\n`;
+  const statusLine = statusLines[status] ?? `HTTP/1.1 ${status} \r\n`;
+  const head = `${statusLine}${headerLines}${ownLines}${length}\r\n`;
   // Headers are ASCII: a character is a byte.
   return isHead || body === null
     ? { text: head, bytes: head.length }
