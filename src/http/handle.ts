@@ -61,15 +61,11 @@ interface Exchange {
   standing: Standing | undefined;
 }
 
-/** The path that a request names, and its variable parts. */
-export interface Found {
-  readonly path: Path | null;
-  readonly params: PathParams;
-}
-
 /** A request's whole life: from the first look at it to the log line. Nothing waits that need not. */
-export function handler(house: Handling): (found: Found, request: Incoming) => Awaitable<Reply> {
-  return ({ path, params }, request) => {
+export function handler(
+  house: Handling,
+): (path: Path | null, params: PathParams, request: Incoming) => Awaitable<Reply> {
+  return (path, params, request) => {
     const started = performance.now();
     const preflight = request.method === "OPTIONS" ? house.cors.preflight(request) : null;
     if (preflight) return replyOf(preflight);

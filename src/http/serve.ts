@@ -5,7 +5,7 @@ import type { Awaitable } from "../core/ports.ts";
 import { addressReader, type TrustedProxies } from "./address.ts";
 import { type Answer, commonLines, jsonLine, refusal } from "./answer.ts";
 import { type Path, paths } from "./endpoint.ts";
-import { type Found, type Handling, handler, replyOf } from "./handle.ts";
+import { type Handling, handler, replyOf } from "./handle.ts";
 import { routes } from "./routes.ts";
 import { type Listening, listen } from "./wire/listen.ts";
 import { linesOf, type Reply } from "./wire/reply.ts";
@@ -42,10 +42,10 @@ export function serve(serving: Serving): Listening {
   ]);
   const answered = (request: Incoming): Awaitable<Reply> => {
     const found = find(request.pathname);
-    if (!found) return handle(nowhere, request);
+    if (!found) return handle(null, {}, request);
     const { page, path } = found.value;
     if (page && (request.method === "GET" || request.method === "HEAD")) return after(page(), replyOf);
-    return handle({ path, params: found.params }, request);
+    return handle(path, found.params, request);
   };
   const onFault = (error: unknown) => {
     const { message, stack } = error instanceof Error ? error : new Error(String(error));
@@ -71,8 +71,6 @@ export function serve(serving: Serving): Listening {
   });
   return listening;
 }
-
-const nowhere: Found = { path: null, params: {} };
 
 /** What is not known of a request that could not be read. */
 const unread = {
