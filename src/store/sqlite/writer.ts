@@ -78,7 +78,8 @@ export async function startWriter(
 
   const tell = (message: ToWriter) => worker.postMessage(packed(message));
   const run = () => {
-    worker = new Worker(thread.href);
+    // Its heap may be as small as it is: little of it lives.
+    worker = new Worker(thread.href, { smol: true });
     worker.onmessage = ({ data }: MessageEvent<Packed<FromWriter>>) => receive(unpacked(data));
     worker.onerror = (event) => fall(new Error(event.message));
     tell({ start });
