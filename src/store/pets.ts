@@ -14,13 +14,13 @@ import { addMovement } from "./movements.ts";
 import { type Conditions, listing, namesOf, page } from "./page.ts";
 import { type Db, type Fragment, fragment, sql } from "./statement.ts";
 
-const columns = fragment`id, name, category_id as "categoryId", status, quantity, open_orders as "openOrders",
+export const petColumns = fragment`id, name, category_id as "categoryId", status, quantity, open_orders as "openOrders",
   version, stock_version as "stockVersion"`;
 const listColumns = fragment`id, name, category_id as "categoryId", status`;
 const stockColumns = fragment`id, quantity, status`;
 const [listNames, stockNames] = [listColumns, stockColumns].map(namesOf) as [string, string];
 
-export const petById = sql<PetRecord>`select ${columns} from pets where id = :id`;
+export const petById = sql<PetRecord>`select ${petColumns} from pets where id = :id`;
 
 const petWithCategoryById = sql<PetWithCategory>`
   select p.id, p.name, p.category_id as "categoryId", p.status, p.quantity, p.open_orders as "openOrders",
@@ -31,17 +31,17 @@ const petWithCategoryById = sql<PetWithCategory>`
 const insertPet = sql<PetRecord>`
   insert into pets (name, name_key, category_id, status, quantity, open_orders, created_at)
   select :name, :nameKey, id, :status, :quantity, :openOrders, :now from categories where id = :categoryId
-  returning ${columns}`;
+  returning ${petColumns}`;
 
 const updatePet = sql<PetRecord>`
   update pets set name = :name, name_key = :nameKey, category_id = :categoryId, status = :status,
     quantity = :quantity, version = :newVersion, stock_version = :newStockVersion
   where id = :id and version = :version and stock_version = :stockVersion and open_orders = :openOrders
-  returning ${columns}`;
+  returning ${petColumns}`;
 
 const deletePet = sql<PetRecord>`
   delete from pets where id = :id and version = :version and stock_version = :stockVersion and open_orders = 0
-  returning ${columns}`;
+  returning ${petColumns}`;
 
 // The rule of core/status.ts `settle`, for a change that may not read first; a test compares the two.
 const settledStatus = fragment`case
@@ -56,7 +56,7 @@ export const takenUnits = fragment`
     stock_version = stock_version + 1
   where id = :id and quantity + :units >= 0 and open_orders + :openOrders >= 0
     and (status = 'available' or :takes = 0)
-  returning ${columns}`;
+  returning ${petColumns}`;
 const moveUnits = sql<PetRecord>`${takenUnits}`;
 
 // The same while there is stock before and after, when the status stays: indexes with a status in them are then left alone.
@@ -64,7 +64,7 @@ export const takenSomeUnits = fragment`
   update pets set quantity = quantity + :units, open_orders = open_orders + :openOrders, stock_version = stock_version + 1
   where id = :id and quantity > 0 and quantity + :more > 0 and open_orders + :opened >= 0
     and (status = 'available' or :takes = 0)`;
-const moveSomeUnits = sql<PetRecord>`${takenSomeUnits} returning ${columns}`;
+const moveSomeUnits = sql<PetRecord>`${takenSomeUnits} returning ${petColumns}`;
 
 const anyPet = sql<{ id: number }>`select id from pets limit 1`;
 const anyCategory = sql<{ id: number }>`select id from categories limit 1`;

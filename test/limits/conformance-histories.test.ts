@@ -85,8 +85,11 @@ async function told(shop: Shop, keys: readonly ShopKey[], each: Step): Promise<u
   switch (each.does) {
     case "request":
       return plain(await (keys[each.key] as ShopKey).request());
-    case "burst":
-      return (keys[each.key] as ShopKey).times(each.times);
+    case "burst": {
+      const key = keys[each.key] as ShopKey;
+      const isOneTurn = each.times % 2 === 0;
+      return isOneTurn ? (await key.atOnce(each.times)).map(plain) : key.times(each.times);
+    }
     case "look":
       return plain(await (keys[each.key] as ShopKey).look());
     case "question": {

@@ -38,6 +38,25 @@ export function limitsConform(name: string, open: OpenLimits): void {
       expect(new Set(left).size).toBe(60);
     });
 
+    test("those that come in one turn are judged one after the other", async () => {
+      await using shop = await opened({ rules: { ...RULES, strikes: 2, graceSeconds: 1 } });
+      const key = shop.key(1, 1, { perMinute: 3, perDay: 1000 });
+      const told = async (number: number) =>
+        (await key.atOnce(number)).map(({ refusing, state }) => refusing ?? state.minute.remaining);
+      expect(await told(5)).toEqual([2, 1, 0, "minute", "minute"]);
+      shop.clock.now += PAST_GRACE;
+      expect(await told(4)).toEqual(["minute", "minute", "ban", "ban"]);
+      expect(shop.bans).toHaveLength(1);
+      expect(shop.events.map(({ type }) => type)).toEqual(["key.strike_warning"]);
+    });
+
+    test("more than one script takes, all in one turn, get exactly as many as the plan says", async () => {
+      await using shop = await opened();
+      const key = shop.key(1, 1, { perMinute: 240, perDay: 1000 });
+      const left = (await key.atOnce(250)).map(({ refusing, state }) => refusing ?? state.minute.remaining);
+      expect(left).toEqual([...Array.from({ length: 240 }, (_, n) => 239 - n), ...Array(10).fill("minute")]);
+    });
+
     test("the minute opens with the whole second of the first request and ends 60 s later", async () => {
       await using shop = await opened();
       const key = shop.key(1, 1, { perMinute: 2, perDay: 1000 });

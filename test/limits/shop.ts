@@ -60,6 +60,8 @@ export interface ShopKey {
   look(): Promise<Admission>;
   /** So many requests, one after another, and how often each answer came. */
   times(number: number): Promise<Record<string, number>>;
+  /** So many requests in one turn, and what each was told. */
+  atOnce(number: number): Promise<Admission[]>;
   question(): Promise<{ standing: Standing; waitSeconds: number | null }>;
   standing(): Promise<Standing>;
 }
@@ -164,6 +166,11 @@ export async function aShop(open: OpenLimits, options: { rules?: BanRules } = {}
             counts[answer] = (counts[answer] ?? 0) + 1;
           }
           return counts;
+        },
+        atOnce(number) {
+          const same = known(keyId, clientId, key.quota);
+          const request = async () => opened.limits.admit(same, clock.now, false);
+          return Promise.all(Array.from({ length: number }, request));
         },
         question: async () => opened.limits.ask(known(keyId, clientId, key.quota), clock.now),
         standing: async () => (await key.question()).standing,

@@ -61,6 +61,42 @@ test("a record is read in one round trip, the first time and ever after", async 
   expect(await tripsOf(() => engine.reads.petWithCategory(petId))).toBe(1);
 });
 
+test("pets that are asked for by id in one turn take one round trip, and each asker gets the pet it asked for", async () => {
+  const { body } = await engine.perform({
+    ...order("some"),
+    operation: "pets.createMany",
+    input: { body: Array.from({ length: 100 }, (_, n) => ({ name: `Pet ${n}`, categoryId: 1 })) },
+  });
+  const pets = body as { id: number; name: string }[];
+  for (const number of [1, 2, 30, 100]) {
+    const some = pets.slice(0, number);
+    const asked = () => Promise.all([...some, ...some].map(({ id }) => engine.reads.petWithCategory(id)));
+    expect((await asked()).map((pet) => pet?.name)).toEqual([...some, ...some].map(({ name }) => name));
+    expect(await tripsOf(asked)).toBe(1);
+  }
+  const unknown = [9_999_999, 2n ** 62n, -1].map((id) => engine.reads.petWithCategory(id));
+  expect(
+    (await Promise.all([engine.reads.petWithCategory(petId), ...unknown])).map((pet) => pet?.id),
+  ).toEqual([petId, undefined, undefined, undefined]);
+});
+
+test("a page that several ask for in one turn takes one round trip, and no one sees what another does to it", async () => {
+  const page = (limit: number) => engine.reads.pets({ sort: "id", descending: false, limit });
+  const asked = () => Promise.all([page(2), page(2), page(3), page(2)]);
+  const [first, second, third] = await asked();
+  expect([first?.length, second?.length, third?.length]).toEqual([2, 2, 3]);
+  first?.pop();
+  expect(second).toHaveLength(2);
+  expect(await tripsOf(asked)).toBe(2);
+});
+
+test("what is asked in the turn after a change shows the change", async () => {
+  const stock = async () => (await engine.reads.petWithCategory(petId))?.quantity as number;
+  const before = await stock();
+  await engine.perform(order("seen at once"));
+  expect(await Promise.all([stock(), stock()])).toEqual([before - 1, before - 1]);
+});
+
 test("an order with its key, stock, movement, events and kept answer takes three round trips, begin and commit included", async () => {
   for (const key of ["first", "second"]) expect(await tripsOf(() => engine.perform(order(key)))).toBe(3);
   expect(await engine.reads.keptAnswer(clientId, "second", 0)).not.toBeNull();

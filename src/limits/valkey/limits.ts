@@ -19,6 +19,7 @@ import { missed } from "./missed.ts";
 import { openNodes } from "./nodes.ts";
 import { conductArgs, conductOf, type Judged, judgedOf } from "./replies.ts";
 import { ADDRESS_KEPT_SECONDS, CLIENT_KEPT_SECONDS } from "./scripts.ts";
+import { inTurns } from "./turns.ts";
 
 /** How often windows that are over are dropped from what is to be told after an outage. */
 const FORGET_EVERY_MS = 3_600_000;
@@ -127,6 +128,23 @@ export function valkeyLimits(options: ValkeyOptions): ValkeyLimits {
       onBan({ keyId, clientId, cause: "strikes", reason: null, level, since: now, until: bannedUntil });
     } else if (isStrike && isHalfway(conduct, bans)) tell(strikeWarning(key, conduct, bans));
   };
+  const asked = inTurns(async (send, key, isFree, requests) => {
+    const { clientId, keyId, perMinute, perDay, bannedUntil, lifts = 0 } = key;
+    const replies: unknown = await send(
+      "admit",
+      names.windows(clientId),
+      names.conduct(clientId, keyId),
+      time(),
+      String(requests),
+      String(perMinute),
+      String(perDay),
+      String(bannedUntil ?? 0),
+      String(lifts),
+      isFree ? "1" : "0",
+      ...rules,
+    );
+    return replies as readonly Reply[];
+  });
   const admitted = (key: LimitedKey, isFree: boolean, reply: Reply): Admission => {
     const judged = judgedOf(reply);
     const { now, refusing, windows, bannedUntil } = judged;
@@ -154,7 +172,7 @@ export function valkeyLimits(options: ValkeyOptions): ValkeyLimits {
       return admitInMemory(key, now, isFree, error instanceof NotDone);
     }
   };
-  const asked = (key: LimitedKey, reply: Reply) => {
+  const standingOf = (key: LimitedKey, reply: Reply) => {
     const { now: judgedAt, refusing, windows, bannedUntil } = judgedOf(reply);
     memory.learn(key.clientId, windows);
     const seconds = Math.floor(judgedAt / 1000);
@@ -173,22 +191,9 @@ export function valkeyLimits(options: ValkeyOptions): ValkeyLimits {
     ...memory,
 
     admit(key, now, isFree) {
-      const { clientId, keyId, perMinute, perDay, bannedUntil, lifts = 0 } = key;
-      const windows = names.windows(clientId);
-      const send = valkey.to(windows);
+      const send = valkey.to(names.windows(key.clientId));
       if (!send) return admitInMemory(key, now, isFree, true);
-      return send(
-        "admit",
-        windows,
-        names.conduct(clientId, keyId),
-        time(),
-        String(perMinute),
-        String(perDay),
-        String(bannedUntil ?? 0),
-        String(lifts),
-        isFree ? "1" : "0",
-        ...rules,
-      ).then(
+      return asked(send, key, isFree).then(
         (reply) => admitted(key, isFree, reply),
         (error) =>
           error instanceof Elsewhere && error.kind === "TRYAGAIN"
@@ -228,7 +233,7 @@ export function valkeyLimits(options: ValkeyOptions): ValkeyLimits {
         String(QUESTIONS.perMinute),
         String(QUESTIONS.perDay),
       ).then(
-        (reply) => asked(key, reply),
+        (reply) => standingOf(key, reply),
         () => memory.ask(key, now),
       );
     },

@@ -105,12 +105,25 @@ export function openLink(options: LinkOptions): Link {
       const { lua, numberOfKeys } = scripts[script];
       return redis.eval(lua, numberOfKeys, ...args) as Promise<Reply>;
     });
+  // What is sent in one turn leaves in one piece.
+  let isGathering = false;
+  const gather = () => {
+    if (isGathering) return;
+    const { stream } = redis;
+    isGathering = true;
+    stream.cork();
+    process.nextTick(() => {
+      isGathering = false;
+      stream.uncork();
+    });
+  };
   const answered = (command: () => Promise<Reply>): Promise<Reply> => {
     if (redis.status !== "ready") return Promise.reject(new NotDone(lastFault));
     return new Promise((resolve, reject) => {
       const each: Waiting = { since: performance.now(), fail: reject };
       waiting.add(each);
       if (!timer) arm(timeoutMs);
+      gather();
       command().then(
         (reply) => {
           answeredAt = performance.now();

@@ -13,6 +13,8 @@ const DAY_MS = DAY_SECONDS * 1000;
 const CLOCK = `
 local function number(value) return tonumber(value) or 0 end
 local function text(value) return string.format("%.0f", value) end
+-- The same for seconds and counts, in a third of the time.
+local function count(value) return string.format("%d", value) end
 
 -- Valkey's own clock is the only one, except where a test moves time by hand.
 local function clock(given)
@@ -45,17 +47,23 @@ end
 
 -- The expiry is that of the day: it is set once a day and stays.
 local function keep(key, windows, seconds, keptSeconds)
-  redis.call("HSET", key, "minuteOpenedAt", text(windows.minuteOpenedAt), "minuteCount", text(windows.minuteCount),
-    "day", text(windows.day), "dayCount", text(windows.dayCount))
+  redis.call("HSET", key, "minuteCount", count(windows.minuteCount), "dayCount", count(windows.dayCount))
+  if windows.isNewMinute then redis.call("HSET", key, "minuteOpenedAt", count(windows.minuteOpenedAt)) end
   if windows.isNewDay then
-    redis.call("EXPIRE", key, text((windows.day + 1) * ${DAY_SECONDS} - seconds + keptSeconds))
+    redis.call("HSET", key, "day", count(windows.day))
+    redis.call("EXPIRE", key, count((windows.day + 1) * ${DAY_SECONDS} - seconds + keptSeconds))
   end
+end
+
+local function openMinute(windows, seconds)
+  windows.minuteOpenedAt = seconds
+  windows.isNewMinute = true
 end
 
 local function counted(windows, perMinute, perDay, seconds)
   if windows.dayCount >= perDay then return 2 end
   if windows.minuteCount >= perMinute then return 1 end
-  if windows.minuteCount == 0 then windows.minuteOpenedAt = seconds end
+  if windows.minuteCount == 0 then openMinute(windows, seconds) end
   windows.minuteCount = windows.minuteCount + 1
   windows.dayCount = windows.dayCount + 1
   windows.hasChanged = true
@@ -120,57 +128,66 @@ end
 `;
 
 /**
- * One request of a key: its ban, then both windows of its client, then its conduct if it is refused.
- * KEYS: windows, conduct. ARGV: clock, perMinute, perDay, ban and number of lifts that the database knows, whether it is free, strikes,
- * how long they count, grace, ban minutes.
+ * Requests of a key that came at once, one after the other: its ban, then both windows of its client, then its conduct if it is
+ * refused. KEYS: windows, conduct. ARGV: clock, how many, perMinute, perDay, ban and number of lifts that the database knows,
+ * whether they are free, strikes, how long they count, grace, ban minutes.
  */
-const admit = `${CLOCK}${WINDOWS}${CONDUCT}
+const admit = `${CLOCK}${WINDOWS}
 local now = clock(ARGV[1])
-local perMinute, perDay, lifts = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[5])
+local perMinute, perDay, lifts = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[6])
 local seconds = math.floor(now / 1000)
 local windows = rolled(KEYS[1], seconds)
-local ban = math.max(tonumber(ARGV[4]), number(redis.call("HGET", KEYS[2], "ban")))
-local verdict = 0
-if ban > now then verdict = 3
-elseif ARGV[6] == "0" then verdict = counted(windows, perMinute, perDay, seconds) end
-if windows.hasChanged then keep(KEYS[1], windows, seconds, ${CLIENT_KEPT_SECONDS}) end
-local reply = { now, verdict, windows.minuteOpenedAt, windows.minuteCount, windows.day, windows.dayCount, ban }
-if verdict == 0 or verdict == 3 then return reply end
+local ban = math.max(tonumber(ARGV[5]), number(redis.call("HGET", KEYS[2], "ban")))
 
-local strikesAllowed, strikeWindow, grace = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
-local resetAt = (verdict == 2 and (windows.day + 1) * ${DAY_SECONDS} or windows.minuteOpenedAt + ${MINUTE_SECONDS}) * 1000
-local conduct = conductOf(KEYS[2])
-local isStrike, bannedUntil = 0, 0
-if conduct.windowResetAt ~= resetAt then
-  conduct.windowResetAt = resetAt
-  conduct.firstRefusedAt = now
-elseif now - conduct.firstRefusedAt <= grace then
-  return reply
-else
-  isStrike = 1
-  conduct.level = levelAt(conduct, now)
-  conduct.strikes = recent(conduct.strikes, now, strikeWindow)
-  conduct.strikes[#conduct.strikes + 1] = now
-  conduct.goodSince = now
-  if #conduct.strikes >= strikesAllowed then
-    local minutes = timesOf(ARGV[10])
-    conduct.level = conduct.level + 1
-    bannedUntil = now + minutes[math.min(conduct.level, #minutes)] * ${MINUTE_SECONDS * 1000}
-    if verdict == 2 then bannedUntil = math.min(bannedUntil, resetAt) end
-    conduct.strikes = {}
-    conduct.goodSince = bannedUntil
-    redis.call("HSET", KEYS[2], "ban", text(bannedUntil))
+local function refuse(reply, verdict)
+  ${CONDUCT}
+  local strikesAllowed, strikeWindow, grace = tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
+  local resetAt = (verdict == 2 and (windows.day + 1) * ${DAY_SECONDS} or windows.minuteOpenedAt + ${MINUTE_SECONDS}) * 1000
+  local conduct = conductOf(KEYS[2])
+  local isStrike, bannedUntil = 0, 0
+  if conduct.windowResetAt ~= resetAt then
+    conduct.windowResetAt = resetAt
+    conduct.firstRefusedAt = now
+  elseif now - conduct.firstRefusedAt <= grace then
+    return
+  else
+    isStrike = 1
+    conduct.level = levelAt(conduct, now)
+    conduct.strikes = recent(conduct.strikes, now, strikeWindow)
+    conduct.strikes[#conduct.strikes + 1] = now
+    conduct.goodSince = now
+    if #conduct.strikes >= strikesAllowed then
+      local minutes = timesOf(ARGV[11])
+      conduct.level = conduct.level + 1
+      bannedUntil = now + minutes[math.min(conduct.level, #minutes)] * ${MINUTE_SECONDS * 1000}
+      if verdict == 2 then bannedUntil = math.min(bannedUntil, resetAt) end
+      conduct.strikes = {}
+      conduct.goodSince = bannedUntil
+      redis.call("HSET", KEYS[2], "ban", text(bannedUntil))
+      ban = bannedUntil
+    end
   end
+  keepConduct(KEYS[2], conduct, lifts, now, strikeWindow)
+  reply[7] = bannedUntil
+  reply[8] = isStrike
+  reply[9] = conduct.windowResetAt
+  reply[10] = conduct.firstRefusedAt
+  reply[11] = listOf(conduct.strikes)
+  reply[12] = conduct.level
+  reply[13] = conduct.goodSince
 end
-keepConduct(KEYS[2], conduct, lifts, now, strikeWindow)
-reply[7] = bannedUntil
-reply[8] = isStrike
-reply[9] = conduct.windowResetAt
-reply[10] = conduct.firstRefusedAt
-reply[11] = listOf(conduct.strikes)
-reply[12] = conduct.level
-reply[13] = conduct.goodSince
-return reply
+
+local replies = {}
+for request = 1, tonumber(ARGV[2]) do
+  local verdict = 0
+  if ban > now then verdict = 3
+  elseif ARGV[7] == "0" then verdict = counted(windows, perMinute, perDay, seconds) end
+  local reply = { now, verdict, windows.minuteOpenedAt, windows.minuteCount, windows.day, windows.dayCount, ban }
+  if verdict == 1 or verdict == 2 then refuse(reply, verdict) end
+  replies[request] = reply
+end
+if windows.hasChanged then keep(KEYS[1], windows, seconds, ${CLIENT_KEPT_SECONDS}) end
+return replies
 `;
 
 /** One question about the limits. KEYS: windows, conduct, questions. ARGV: clock, ban that the database knows, both limits on questions. */
@@ -236,7 +253,7 @@ local windows = rolled(KEYS[1], seconds)
 local openedAt = tonumber(ARGV[5])
 if tonumber(ARGV[3]) == windows.day then windows.dayCount = windows.dayCount + tonumber(ARGV[4]) end
 if seconds < openedAt + ${MINUTE_SECONDS} then
-  if windows.minuteCount == 0 then windows.minuteOpenedAt = math.min(openedAt, seconds) end
+  if windows.minuteCount == 0 then openMinute(windows, math.min(openedAt, seconds)) end
   windows.minuteCount = windows.minuteCount + tonumber(ARGV[6])
 end
 keep(KEYS[1], windows, seconds, tonumber(ARGV[2]))

@@ -7,6 +7,7 @@ import { askingDb, type TransactionOptions } from "./connection.ts";
 import { accessLock, keyLock, type Lock } from "./locks.ts";
 import { openPool, POOL_BOUNDS } from "./pool.ts";
 import { transact } from "./transact.ts";
+import { readsInTurns } from "./turns.ts";
 
 /** A read is answered or refused within this, a write within that: together less than a request may take. */
 const READ_MS = 2000;
@@ -69,7 +70,7 @@ export function openPostgresEngine({ url, rules, connections, perform, onFault }
   };
   return {
     foldedAtOnce: FOLDED_AT_ONCE,
-    reads: { ...reads(askingDb(pool, READ_MS)), accessRevision: reads(watch).accessRevision },
+    reads: { ...readsInTurns(askingDb(pool, READ_MS)), accessRevision: reads(watch).accessRevision },
     perform: (command) =>
       counted(
         transact(pool, { ...inTime(), locks: locksOf(command) }, (store) => perform(store, command, rules)),

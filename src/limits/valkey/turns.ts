@@ -1,0 +1,34 @@
+import type { LimitedKey } from "../../core/ports.ts";
+import type { Reply, Send } from "./link.ts";
+
+/** Requests that one script judges: it holds up all others of that server for so long. */
+const MOST = 100;
+
+/** Sends the requests of a key, so many at once, and gives a reply to each. */
+type Ask = (send: Send, key: LimitedKey, isFree: boolean, requests: number) => Promise<readonly Reply[]>;
+
+interface Turn {
+  requests: number;
+  readonly replies: Promise<readonly Reply[]>;
+}
+
+/** Requests of one key that come in one turn of the event loop are asked together, and judged one after the other. */
+export function inTurns(ask: Ask): (send: Send, key: LimitedKey, isFree: boolean) => Promise<Reply> {
+  const turns = { free: new Map<LimitedKey, Turn>(), counted: new Map<LimitedKey, Turn>() };
+  return (send, key, isFree) => {
+    const open = isFree ? turns.free : turns.counted;
+    let turn = open.get(key);
+    if (!turn || turn.requests === MOST) {
+      const { promise, resolve } = Promise.withResolvers<readonly Reply[]>();
+      const begun: Turn = { requests: 0, replies: promise };
+      process.nextTick(() => {
+        if (open.get(key) === begun) open.delete(key);
+        resolve(ask(send, key, isFree, begun.requests));
+      });
+      open.set(key, begun);
+      turn = begun;
+    }
+    const place = turn.requests++;
+    return turn.replies.then((replies) => replies[place] as Reply);
+  };
+}
