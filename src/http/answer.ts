@@ -8,7 +8,8 @@ import { linesOf } from "./wire/reply.ts";
 export interface Answer {
   readonly status: number;
   readonly body: string | null;
-  readonly headers?: Record<string, string> | undefined;
+  /** Its own headers, each with its line end. */
+  readonly headerLines: string;
   /** The lines that say how the limits stand, where that is not as they do. */
   readonly rateLines?: string;
   /** The error's code, for the log. */
@@ -28,7 +29,7 @@ export function refusal(failure: Failure): Answer {
   else headers["x-should-retry"] = "false";
   if (failure.retryAfterSeconds !== undefined) headers["retry-after"] = String(failure.retryAfterSeconds);
   if (status === 401) headers["www-authenticate"] = 'Bearer realm="petstore"';
-  return { status, code, headers, body: JSON.stringify(body) };
+  return { status, code, headerLines: linesOf(headers), body: JSON.stringify(body) };
 }
 
 /** What every API response carries. */

@@ -1,4 +1,5 @@
 import type { Answer } from "./answer.ts";
+import { linesOf } from "./wire/reply.ts";
 import type { Incoming } from "./wire/request.ts";
 
 /** The headers that a browser's program may read, beyond the few that it always may. */
@@ -27,12 +28,13 @@ const METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";
 /** What an answer can repeat in a header. */
 const visible = /^[\x21-\x7e]+$/;
 const PREFLIGHT_SECONDS = "7200";
+const varyLine = linesOf({ vary: "Origin" });
 
 export interface Cors {
   /** The answer to a preflight, which costs the caller nothing; `null` if the request is none. */
   preflight(request: Incoming): Answer | null;
   /** What lets this origin's pages read an answer. */
-  headers(request: Incoming): Record<string, string> | undefined;
+  headerLines(request: Incoming): string;
 }
 
 export function cors(origins: readonly string[]): Cors {
@@ -48,28 +50,25 @@ export function cors(origins: readonly string[]): Cors {
         return null;
       const origin = allowed(request);
       if (origin === null)
-        return origins.length === 0 ? null : { status: 204, body: null, headers: { vary: "Origin" } };
-      return {
-        status: 204,
-        body: null,
-        headers: {
-          "access-control-allow-origin": origin,
-          "access-control-allow-methods": METHODS,
-          "access-control-allow-headers": REQUEST_HEADERS,
-          "access-control-max-age": PREFLIGHT_SECONDS,
-          vary: "Origin",
-        },
-      };
+        return origins.length === 0 ? null : { status: 204, body: null, headerLines: varyLine };
+      const headerLines = linesOf({
+        "access-control-allow-origin": origin,
+        "access-control-allow-methods": METHODS,
+        "access-control-allow-headers": REQUEST_HEADERS,
+        "access-control-max-age": PREFLIGHT_SECONDS,
+        vary: "Origin",
+      });
+      return { status: 204, body: null, headerLines };
     },
-    headers(request) {
+    headerLines(request) {
       const origin = allowed(request);
       if (origin !== null)
-        return {
+        return linesOf({
           "access-control-allow-origin": origin,
           "access-control-expose-headers": EXPOSED,
           vary: "Origin",
-        };
-      return origins.length === 0 ? undefined : { vary: "Origin" };
+        });
+      return origins.length === 0 ? "" : varyLine;
     },
   };
 }

@@ -132,14 +132,14 @@ function sent(answer: Answer, exchange: Exchange): Reply {
   });
   const quota = state ? quotaLines(state) : commonLines;
   const rates = answer.rateLines ?? (state ? rateLines(state, Math.floor(judgedAt / 1000)) : "");
-  const always = endpoint ? linesOf(alwaysOf(endpoint, house.deprecation, params)) : "";
-  const cors = linesOf(house.cors.headers(request));
+  const always = endpoint ? alwaysOf(endpoint, house.deprecation, params) : "";
+  const cors = house.cors.headerLines(request);
   return replyOf(answer, `${quota}${rates}x-request-id: ${requestId}\r\n${always}${cors}`, jsonLine);
 }
 
 /** An answer written out behind the lines that it shares with others. */
-export function replyOf({ status, body, headers }: Answer, lines = "", typeLine = ""): Reply {
-  return { status, body, headerLines: `${body === null ? "" : typeLine}${lines}${linesOf(headers)}` };
+export function replyOf({ status, body, headerLines }: Answer, lines = "", typeLine = ""): Reply {
+  return { status, body, headerLines: `${body === null ? "" : typeLine}${lines}${headerLines}` };
 }
 
 /** What is asked of a caller who may ask. */
@@ -242,16 +242,17 @@ function addressCounted({ state, judgedAt }: Admission, exchange: Exchange): nul
 const spentByAddress = "Send a valid API key, which is counted by itself";
 
 function wrongMethod(path: Path, method: string): Answer {
-  if (method === "OPTIONS") return { status: 204, body: null, headers: { allow: path.allow } };
+  const allowLine = linesOf({ allow: path.allow });
+  if (method === "OPTIONS") return { status: 204, body: null, headerLines: allowLine };
   const answer = refusal(
     new Failure("method_not_allowed", `${path.pattern} has no ${method}. It takes ${path.allow}.`),
   );
-  return { ...answer, headers: { ...answer.headers, allow: path.allow } };
+  return { ...answer, headerLines: answer.headerLines + allowLine };
 }
 
-function alwaysOf({ route, successor }: Prepared, deprecation: Deprecation, params: PathParams) {
-  if (successor) return deprecationHeaders(deprecation, successor.fill(params));
-  return route.stability ? { "x-api-stability": route.stability } : undefined;
+function alwaysOf({ route, successor }: Prepared, deprecation: Deprecation, params: PathParams): string {
+  if (successor) return linesOf(deprecationHeaders(deprecation, successor.fill(params)));
+  return route.stability ? linesOf({ "x-api-stability": route.stability }) : "";
 }
 
 function sunset({ deprecation }: Handling, { route, successor }: Prepared): Failure {

@@ -88,16 +88,49 @@ const thousandths = Array.from({ length: 1000 }, (_, number) => `.${String(numbe
 
 /** Put together by hand, because there is one for every request; only a path can hold what JSON must escape. */
 function jsonRequest(line: RequestLine): string {
-  const { requestId, method, path, operation, status, microseconds, clientId, keyId, code } = line;
-  const shown = unescaped.test(path) ? `"${path}"` : JSON.stringify(path);
-  const milliseconds = `${Math.floor(microseconds / 1000)}${thousandths[microseconds % 1000]}`;
-  let text = `${openingAt(line.time)}${requestId}","method":"${method}","path":${shown}`;
-  if (operation !== undefined) text += `,"operation":"${operation}"`;
-  text += `,"status":${status},"milliseconds":${milliseconds}`;
-  if (clientId !== undefined) text += `,"clientId":${clientId},"keyId":${keyId}`;
-  if (code !== undefined) text += `,"code":"${code}"`;
-  return `${text}}`;
+  const { time, requestId, path, microseconds } = line;
+  const shown = unescaped.test(path) ? path : JSON.stringify(path).slice(1, -1);
+  if (!frame || !isAlike(line, frame)) frame = frameOf(line);
+  return `${openingAt(time)}${requestId}${frame.beforePath}${shown}${frame.beforeTime}${Math.floor(microseconds / 1000)}${thousandths[microseconds % 1000]}${frame.end}`;
 }
+
+/** What lines of one caller have in common whose requests went the same way. */
+interface Frame extends Omit<RequestLine, "time" | "requestId" | "path" | "microseconds"> {
+  readonly beforePath: string;
+  readonly beforeTime: string;
+  readonly end: string;
+}
+
+function frameOf({ method, operation, status, clientId, keyId, code }: RequestLine): Frame {
+  const operationField = operation === undefined ? "" : `,"operation":"${operation}"`;
+  const callerFields = clientId === undefined ? "" : `,"clientId":${clientId},"keyId":${keyId}`;
+  const codeField = code === undefined ? "" : `,"code":"${code}"`;
+  return {
+    method,
+    operation,
+    status,
+    clientId,
+    keyId,
+    code,
+    beforePath: `","method":"${method}","path":"`,
+    beforeTime: `"${operationField},"status":${status},"milliseconds":`,
+    end: `${callerFields}${codeField}}`,
+  };
+}
+
+function isAlike(line: RequestLine, frame: Frame): boolean {
+  return (
+    line.keyId === frame.keyId &&
+    line.operation === frame.operation &&
+    line.status === frame.status &&
+    line.code === frame.code &&
+    line.method === frame.method &&
+    line.clientId === frame.clientId
+  );
+}
+
+/** The last one: most requests are like the one before. */
+let frame: Frame | undefined;
 
 let openingTime = Number.NaN;
 let opening = "";

@@ -10,6 +10,7 @@ import { readBody } from "./body.ts";
 import type { Prepared } from "./endpoint.ts";
 import { idempotencyKey, ifMatchTags, noneMatchHits } from "./headers.ts";
 import { parseJson } from "./json.ts";
+import { linesOf } from "./wire/reply.ts";
 import type { Incoming } from "./wire/request.ts";
 
 /** The store as requests use it: reads at once, writes as commands. */
@@ -40,7 +41,7 @@ export function read(store: Store, rules: Rules, call: Call): Awaitable<Answer> 
 function shown(result: Result, call: Call): Answer {
   const { tag } = result;
   if (tag !== undefined && noneMatchHits(call.request.headers.get("if-none-match"), tag))
-    return { status: 304, body: null, headers: { etag: `"${tag}"` } };
+    return { status: 304, body: null, headerLines: tagLine(tag) };
   return success(call, result);
 }
 
@@ -78,17 +79,20 @@ const nothing = new Uint8Array();
 
 function success({ request, endpoint }: Call, result: Performed): Answer {
   const { route, successStatus, location } = endpoint;
-  const headers: Record<string, string> = {};
-  if (result.tag !== undefined) headers.etag = `"${result.tag}"`;
-  if (result.isReplay) headers["idempotency-replayed"] = "true";
-  if (location) headers.location = location(result.body as Record<string, unknown>);
+  let headerLines = result.tag === undefined ? "" : tagLine(result.tag);
+  if (result.isReplay) headerLines += linesOf({ "idempotency-replayed": "true" });
+  if (location) headerLines += linesOf({ location: location(result.body as Record<string, unknown>) });
   if (route.kind === "list")
-    headers.link = pageLinks(request.pathname, withoutCursor(request.search), result);
+    headerLines += linesOf({ link: pageLinks(request.pathname, withoutCursor(request.search), result) });
   return {
     status: successStatus,
-    headers,
+    headerLines,
     body: result.body === undefined ? null : JSON.stringify(result.body),
   };
+}
+
+function tagLine(tag: string): string {
+  return `etag: "${tag}"\r\n`;
 }
 
 /** Relative addresses, so that they hold behind any proxy. */

@@ -2,6 +2,7 @@ import { API_VERSION } from "../contract/api.ts";
 import type { Answer } from "./answer.ts";
 import type { Deprecation } from "./deprecation.ts";
 import type { Page } from "./serve.ts";
+import { linesOf } from "./wire/reply.ts";
 
 /** What is served beside the API: an index, the document, the reference, and whether the server lives and is ready. */
 export function pages(
@@ -50,12 +51,12 @@ function answer(
   return {
     status,
     body,
-    headers: {
+    headerLines: linesOf({
       "content-type": type,
       "cache-control": "no-cache",
       "x-content-type-options": "nosniff",
       ...more,
-    },
+    }),
   };
 }
 

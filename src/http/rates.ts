@@ -1,5 +1,6 @@
 import { DAY_SECONDS, type LimitState, MINUTE_SECONDS, tighter } from "../core/windows.ts";
 import { type Answer, commonLines } from "./answer.ts";
+import { linesOf } from "./wire/reply.ts";
 
 /** Quotas whose lines are held; with more of them, all are made anew. */
 const HELD_QUOTAS = 10_000;
@@ -60,6 +61,8 @@ function rateFrame(limit: number, resetAt: number, minuteWait: number, dayWait: 
 /** The last one: most requests come from whoever asked just before. */
 let frame = rateFrame(0, 0, 0, 0);
 
+const notAgainLine = linesOf({ "x-should-retry": "false" });
+
 /** 429: put together from pieces, because a refusal must cost less than an answer. */
 export function tooManyRequests(
   { minute, day }: LimitState,
@@ -78,9 +81,7 @@ export function tooManyRequests(
   return {
     status: 429,
     code,
-    headers: isDay
-      ? { "retry-after": String(wait), "x-should-retry": "false" }
-      : { "retry-after": String(wait) },
+    headerLines: `retry-after: ${wait}\r\n${isDay ? notAgainLine : ""}`,
     body: `{"code":"${code}","message":"All ${limit} requests of ${what} are spent. Wait ${wait} s. ${advice}.","status":429}`,
   };
 }
@@ -92,7 +93,7 @@ export function banned(untilMilliseconds: number, now: number): Answer {
   return {
     status: 403,
     code: "key_banned",
-    headers: { "retry-after": String(wait), "x-should-retry": "false" },
+    headerLines: `retry-after: ${wait}\r\n${notAgainLine}`,
     body: `{"code":"key_banned","message":"This key is banned until ${until}. Send nothing for ${wait} s; GET /account/limits works meanwhile.","status":403}`,
   };
 }

@@ -4,6 +4,7 @@ import type { LimitState } from "../core/windows.ts";
 import { type Answer, refusal } from "./answer.ts";
 import type { Prepared } from "./endpoint.ts";
 import { banned, rateLines, tooManyRequests } from "./rates.ts";
+import { linesOf } from "./wire/reply.ts";
 
 const STOCK_OPERATIONS = new Set(["orders.place", "orders.update"]);
 
@@ -28,7 +29,8 @@ export function rehearse(wanted: string, scene: Scene): Answer {
   if (!play) refuse(wanted, `knows ${Object.keys(plays).join(", ")}`);
   const answer = play(scene);
   if (!answer) refuse(wanted, `cannot be ${wanted} on ${scene.endpoint.route.at}`);
-  return { ...answer, headers: { ...answer.headers, "preference-applied": `simulate=${wanted}` } };
+  const appliedLine = linesOf({ "preference-applied": `simulate=${wanted}` });
+  return { ...answer, headerLines: answer.headerLines + appliedLine };
 }
 
 type Play = (scene: Scene) => Answer | null;

@@ -27,7 +27,9 @@ export class Statement<Row = unknown> {
   /** The arguments in the order of the text. */
   values(args: Arguments): Value[] {
     if (Array.isArray(args)) return args;
-    return this.names.map((name) => (args as Readonly<Record<string, Value>>)[name] as Value);
+    const values: Value[] = [];
+    for (const name of this.names) values.push((args as Readonly<Record<string, Value>>)[name] as Value);
+    return values;
   }
 }
 

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import fc from "fast-check";
 import { KEY_BYTES, keyFrom } from "../../src/core/key-format.ts";
 import { openLog, type RequestLine } from "../../src/http/log.ts";
 import { aStore, NOON, type TestStore } from "../harness.ts";
+import { seed } from "../seed.ts";
 
 const request: RequestLine = {
   time: NOON,
@@ -39,12 +41,44 @@ test("a request is one line of JSON", () => {
   const { log, text } = written("info", false);
   log.request(request);
   expect(text().trimEnd().split("\n")).toHaveLength(1);
-  expect(JSON.parse(text())).toEqual({
-    ...JSON.parse(JSON.stringify(request)),
-    time: "2026-11-15T12:00:00.000Z",
-    level: "info",
-    message: "request",
+  expect(JSON.parse(text())).toEqual(asJson(request));
+});
+
+/** What the line of a request says. */
+function asJson({ microseconds, ...rest }: RequestLine) {
+  const milliseconds = microseconds / 1000;
+  const time = new Date(rest.time).toISOString();
+  return JSON.parse(JSON.stringify({ ...rest, time, level: "info", message: "request", milliseconds }));
+}
+
+test("each line tells of its own request, whatever the one before was like", () => {
+  const paths = ["/pets", '/pets/"rex"', "/pets/\\", "/pets/r\u00e9x", "/pets/\n", "/pets/\u2028", ""];
+  const lines = fc.record({
+    time: fc.constantFrom(NOON, NOON + 1),
+    requestId: fc.constantFrom("shop-1", "shop-2"),
+    method: fc.constantFrom("GET", "POST"),
+    path: fc.oneof(fc.constantFrom(...paths), fc.string({ unit: "binary" })),
+    operation: fc.constantFrom("pets.list", "pets.get", undefined),
+    status: fc.constantFrom(200, 404),
+    microseconds: fc.oneof(fc.nat(2000), fc.nat(100_000_000)),
+    clientId: fc.constantFrom(3, undefined),
+    keyId: fc.constantFrom(4, 5),
+    code: fc.constantFrom("pet_not_found", undefined),
   });
+  fc.assert(
+    fc.property(fc.array(lines, { minLength: 1, maxLength: 20 }), (requests) => {
+      const { log, text } = written("info", false);
+      for (const each of requests) log.request(each);
+      const expected = requests.map((each) => asJson(each.clientId ? each : { ...each, keyId: undefined }));
+      expect(
+        text()
+          .trimEnd()
+          .split("\n")
+          .map((line) => JSON.parse(line)),
+      ).toEqual(expected);
+    }),
+    { seed, numRuns: 2000 },
+  );
 });
 
 test("on a terminal a request is one readable line", () => {

@@ -37,7 +37,7 @@ const NO_CONTENT = 204;
 const NOT_MODIFIED = 304;
 
 /** Header lines of these values, which must hold no line end. */
-export function linesOf(headers: Readonly<Record<string, string>> | undefined): string {
+export function linesOf(headers: Readonly<Record<string, string>>): string {
   let lines = "";
   for (const name in headers) lines += `${name}: ${headers[name]}\r\n`;
   return lines;
