@@ -2,7 +2,7 @@ import { Command, CommanderError } from "commander";
 import packageFile from "../../package.json" with { type: "json" };
 import { WrongSettings } from "../config.ts";
 import { Failure } from "../core/failure.ts";
-import { ForeignDatabase, NewerDatabase, OlderDatabase } from "../store/migrations.ts";
+import { ForeignDatabase, NewerDatabase, OlderDatabase, OldPostgres } from "../store/migrations.ts";
 import { CannotMove } from "../store/move/moving.ts";
 import { CannotListen, DatabaseTrouble, Exit, Refused, USAGE_EXIT } from "./say.ts";
 
@@ -62,6 +62,7 @@ function told(error: unknown): number {
     CannotListen,
     DatabaseTrouble,
     NewerDatabase,
+    OldPostgres,
     OlderDatabase,
     ForeignDatabase,
     CannotMove,

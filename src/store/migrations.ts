@@ -254,6 +254,14 @@ export class ForeignDatabase extends Error {
   }
 }
 
+export class OldPostgres extends Error {
+  constructor(version: number, least: number) {
+    const [has, needs] = [version, least].map((each) => Math.floor(each / 10_000));
+    super(`The server is PostgreSQL ${has}, and Petstore needs ${needs} or later. Upgrade it.`);
+    this.name = "OldPostgres";
+  }
+}
+
 export class OlderDatabase extends Error {
   constructor(applied: number, known: number) {
     super(

@@ -136,6 +136,15 @@ describe("instances that share a cluster", () => {
     expect(shared.all.flatMap(({ said }) => said)).toEqual([]);
   });
 
+  test("judge no more than a hundred requests in one script: meanwhile its node answers nobody else", async () => {
+    using shared = await instances(1);
+    const [instance] = shared.all;
+    if (!instance) throw new Error("There is no instance.");
+    const before = await scriptsRun();
+    expect(await admittedOf(instance, keyOf(1), 250)).toBe(60);
+    expect((await scriptsRun()).run - before.run).toBe(3);
+  });
+
   test("stay exact while a slot moves, first to a node that had none and then to another", async () => {
     using shared = await instances(3);
     const busy = await clientAt(first);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Migration, migrations, NewerDatabase } from "../../src/store/migrations.ts";
-import { migrate } from "../../src/store/postgres/migrate.ts";
+import { migrate, requireServerVersion } from "../../src/store/postgres/migrate.ts";
 import { inspectPostgres, openPostgresStore } from "../../src/store/postgres/store.ts";
 import { openWire, type Wire } from "../../src/store/postgres/wire.ts";
 import { petstore } from "../cli/command.ts";
@@ -114,4 +114,11 @@ test("bytes are kept as they are", async () => {
   const bytes = new Uint8Array([0, 1, 127, 128, 255]);
   const { rows } = await wire.send({ text: "select $1::bytea as bytes", values: [bytes] });
   expect(new Uint8Array((rows[0] as { bytes: Uint8Array }).bytes)).toEqual(bytes);
+});
+
+test("a server before PostgreSQL 14 is refused, and told what is needed", () => {
+  expect(() => requireServerVersion(130_014)).toThrow(
+    "The server is PostgreSQL 13, and Petstore needs 14 or later. Upgrade it.",
+  );
+  for (const version of [140_000, 150_019, 180_001]) requireServerVersion(version);
 });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Reads } from "../../src/core/ports.ts";
+import { readsInTurns } from "../../src/store/postgres/turns.ts";
 import { openWire, type Wire } from "../../src/store/postgres/wire.ts";
 import type { Arguments, Db, Statement } from "../../src/store/statement.ts";
-import { reads } from "../../src/store/store.ts";
 import { sharedPostgres } from "../servers/postgres.ts";
 import { anId, categoryLists, orderLists, petLists } from "./lists.ts";
 
@@ -79,7 +79,7 @@ async function costly(ask: (asked: Reads) => unknown, query: unknown): Promise<s
     },
     run: explain,
   };
-  await ask(reads(db));
+  await ask(readsInTurns(db));
   return found;
 }
 
@@ -117,6 +117,12 @@ test("postgres: a page of movements, bans, clients or the audit trail reads abou
     found.push(...(await costly((asked) => asked.audit(down), "audit")));
   }
   expect(found).toEqual([]);
+});
+
+test("postgres: pets that are asked for in one turn are each found by its key, and so is its category", async () => {
+  const pets = Array.from({ length: 30 }, (_, n) => n * 100 + 1);
+  const asked = (asked: Reads) => Promise.all(pets.map((id) => asked.petWithCategory(id)));
+  expect(await costly(asked, "pets of a turn")).toEqual([]);
 });
 
 test("postgres: a look-up of one record reads that record alone", async () => {

@@ -80,7 +80,7 @@ test("pets that are asked for by id in one turn take one round trip, and each as
   ).toEqual([petId, undefined, undefined, undefined]);
 });
 
-test("a page that several ask for in one turn takes one round trip, and no one sees what another does to it", async () => {
+test("a page that several ask for in one turn takes one round trip, and each can cut its own", async () => {
   const page = (limit: number) => engine.reads.pets({ sort: "id", descending: false, limit });
   const asked = () => Promise.all([page(2), page(2), page(3), page(2)]);
   const [first, second, third] = await asked();

@@ -55,7 +55,7 @@ export interface ValkeyState {
 }
 
 /**
- * Limits in Valkey, shared by all instances: a request is one script, which is one atomic step. Memory sees every count
+ * Limits in Valkey, shared by all instances: the requests of a key in one turn are one script, which is one atomic step. Memory sees every count
  * that comes back, and goes on from there by itself while Valkey is away.
  */
 export function valkeyLimits(options: ValkeyOptions): ValkeyLimits {

@@ -1,8 +1,8 @@
 import type { LimitedKey } from "../../core/ports.ts";
 import type { Reply, Send } from "./link.ts";
 
-/** Requests that one script judges: it holds up all others of that server for so long. */
-const MOST = 100;
+/** Requests that one script judges at most: while it runs, that server answers nobody else. */
+const MOST_IN_A_SCRIPT = 100;
 
 /** Sends the requests of a key, so many at once, and gives a reply to each. */
 type Ask = (send: Send, key: LimitedKey, isFree: boolean, requests: number) => Promise<readonly Reply[]>;
@@ -18,7 +18,7 @@ export function inTurns(ask: Ask): (send: Send, key: LimitedKey, isFree: boolean
   return (send, key, isFree) => {
     const open = isFree ? turns.free : turns.counted;
     let turn = open.get(key);
-    if (!turn || turn.requests === MOST) {
+    if (!turn || turn.requests === MOST_IN_A_SCRIPT) {
       const { promise, resolve } = Promise.withResolvers<readonly Reply[]>();
       const begun: Turn = { requests: 0, replies: promise };
       process.nextTick(() => {

@@ -12,7 +12,7 @@ export function readsInTurns(db: Db): Reads {
   return { ...reads(sharingLists(db)), ...gatheringPets(db) };
 }
 
-/** A list that several ask for in one turn is asked for once, and each has its own copy. */
+/** A list that several ask for in one turn is asked for once. Each has an array of its own; the rows in it are shared, and nobody's to change. */
 function sharingLists(db: Db): Db {
   const asked = new Map<string, Promise<unknown[]>>();
   const ask = <Row>(statement: Statement<Row>, args: Arguments): Promise<Row[]> => {
@@ -39,7 +39,7 @@ function asText(_: string, value: unknown): unknown {
 type Found = PetWithCategory | null;
 type Asked = Map<Int64, PromiseWithResolvers<Found>>;
 
-/** Pets that are asked for by their ids in one turn are one question. */
+/** Pets that are asked for by their ids in one turn are one question; who asks for the same one is given the same record. */
 function gatheringPets(db: Db): Pick<Reads, "petWithCategory"> {
   let asked: Asked = new Map();
   const ask = async () => {

@@ -78,7 +78,7 @@ export async function startWriter(
 
   const tell = (message: ToWriter) => worker.postMessage(packed(message));
   const run = () => {
-    // Its heap may be as small as it is: little of it lives.
+    // Little lives in this thread, so its heap may stay small.
     worker = new Worker(thread.href, { smol: true });
     worker.onmessage = ({ data }: MessageEvent<Packed<FromWriter>>) => receive(unpacked(data));
     worker.onerror = (event) => fall(new Error(event.message));
