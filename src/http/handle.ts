@@ -103,10 +103,10 @@ function identified(caller: KnownCaller | Failure, exchange: Exchange): Awaitabl
   return after(admission, admitted, exchange);
 }
 
-function admitted(refusal: Answer | null, exchange: Exchange): Awaitable<Answer> {
+function admitted(instead: Answer | null, exchange: Exchange): Awaitable<Answer> {
   if (exchange.isOverloaded)
     fail("overloaded", "The server has more work than it can finish in time. Repeat the request later.");
-  return refusal ?? operated(exchange);
+  return instead ?? operated(exchange);
 }
 
 function refused(error: unknown, exchange: Exchange): Answer {
