@@ -40,7 +40,7 @@ export const pets: Operations<PetstoreApi["pets"]> = {
   async create(cx, { body }) {
     const pet = await addPet(cx, body);
     if (!pet) fail("unknown_category", unknownCategory(body.categoryId));
-    return { body: shownPet(pet), tag: petTag(pet) };
+    return tagged(pet);
   },
 
   async createMany(cx, { body }) {
@@ -52,7 +52,7 @@ export const pets: Operations<PetstoreApi["pets"]> = {
   },
 
   get(cx, { petId }) {
-    return after(knownPet(cx, petId), found);
+    return after(knownPet(cx, petId), tagged);
   },
 
   async replace(cx, { petId, body }) {
@@ -75,7 +75,8 @@ export const pets: Operations<PetstoreApi["pets"]> = {
 /** A list reads what it shows. */
 const asListed = (pet: ListedPet) => pet;
 
-function found(pet: PetRecord) {
+/** What is told of a pet, with its tag. */
+function tagged(pet: PetRecord) {
   return { body: shownPet(pet), tag: petTag(pet) };
 }
 
@@ -123,14 +124,14 @@ async function changePet(cx: WriteContext, petId: Int64, fields: PetFields) {
   }
   const stock = stockWithStatus(before, status);
   const isSame = name === before.name && categoryId === before.categoryId;
-  if (isSame && stock.status === before.status) return { body: shownPet(before), tag: petTag(before) };
+  if (isSame && stock.status === before.status) return tagged(before);
 
   const reason = stock.status === "sold" ? "sold" : "returned";
   const pet = await cx.store.changePet(before, { name, categoryId, stock, reason }, cx.now);
   if (!pet) throw new Conflict();
   if (!isSame) cx.emit("pet.updated", `pets/${pet.id}`, shownPet(pet));
   tellStock(cx, before, pet);
-  return { body: shownPet(pet), tag: petTag(pet) };
+  return tagged(pet);
 }
 
 /** The pet as the caller last saw it, through either of its representations. */

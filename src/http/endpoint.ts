@@ -2,6 +2,7 @@ import { everyEndpoint } from "../contract/api.ts";
 import { type Endpoint, isWrite, type Method, type Route, roles, successStatus } from "../contract/route.ts";
 import { type AnyOperation, operation } from "../core/operations.ts";
 import { type InputReader, inputReader } from "./input.ts";
+import { linesOf } from "./wire/reply.ts";
 
 /** An endpoint with all that can be worked out before the first request. */
 export interface Prepared {
@@ -14,6 +15,8 @@ export interface Prepared {
   readonly operation: AnyOperation;
   /** Where a new record is found. */
   readonly location: Filled | undefined;
+  /** The header that says how far the operation can be relied on, if that is not for good. */
+  readonly stabilityLine: string;
   readonly successor: (Endpoint & { readonly fill: Filled }) | undefined;
 }
 
@@ -54,6 +57,7 @@ function prepared({ id, method, route }: Endpoint): Prepared {
     input: inputReader(route),
     operation: operation(id),
     location: route.location === undefined ? undefined : filling(route.location),
+    stabilityLine: route.stability ? linesOf({ "x-api-stability": route.stability }) : "",
     successor: successor && { ...successor, fill: filling(successor.path) },
   };
 }

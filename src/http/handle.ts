@@ -250,9 +250,12 @@ function wrongMethod(path: Path, method: string): Answer {
   return { ...answer, headerLines: answer.headerLines + allowLine };
 }
 
-function alwaysOf({ route, successor }: Prepared, deprecation: Deprecation, params: PathParams): string {
-  if (successor) return linesOf(deprecationHeaders(deprecation, successor.fill(params)));
-  return route.stability ? linesOf({ "x-api-stability": route.stability }) : "";
+function alwaysOf(
+  { stabilityLine, successor }: Prepared,
+  deprecation: Deprecation,
+  params: PathParams,
+): string {
+  return successor ? linesOf(deprecationHeaders(deprecation, successor.fill(params))) : stabilityLine;
 }
 
 function sunset({ deprecation }: Handling, { route, successor }: Prepared): Failure {

@@ -80,7 +80,7 @@ const nothing = new Uint8Array();
 function success({ request, endpoint }: Call, result: Performed): Answer {
   const { route, successStatus, location } = endpoint;
   let headerLines = result.tag === undefined ? "" : tagLine(result.tag);
-  if (result.isReplay) headerLines += linesOf({ "idempotency-replayed": "true" });
+  if (result.isReplay) headerLines += replayedLine;
   if (location) headerLines += linesOf({ location: location(result.body as Record<string, unknown>) });
   if (route.kind === "list")
     headerLines += linesOf({ link: pageLinks(request.pathname, withoutCursor(request.search), result) });
@@ -90,6 +90,8 @@ function success({ request, endpoint }: Call, result: Performed): Answer {
     body: result.body === undefined ? null : JSON.stringify(result.body),
   };
 }
+
+const replayedLine = linesOf({ "idempotency-replayed": "true" });
 
 function tagLine(tag: string): string {
   return `etag: "${tag}"\r\n`;

@@ -57,6 +57,23 @@ test("while the server is stopped everything is refused at once, and all is well
   await isWellAgain();
 });
 
+test("all who ask in one turn are told that the server is away, and whoever asks after its return is answered", async () => {
+  await isWellAgain();
+  const page = { sort: "id", descending: false, limit: 2 } as const;
+  const turn = () =>
+    Promise.all(
+      [
+        ...[1, 1, 2].map((id) => () => Promise.resolve(engine.reads.petWithCategory(id))),
+        ...[page, page].map((query) => () => Promise.resolve(engine.reads.pets(query))),
+      ].map((each) => outcome(each)),
+    );
+  await server.stop();
+  expect((await turn()).map(({ code }) => code)).toEqual(Array(5).fill("unavailable"));
+  await server.start();
+  await isWellAgain();
+  expect((await turn()).map(({ code }) => code)).toEqual(Array(5).fill("done"));
+});
+
 test("while the server stands still the first are refused by their deadlines and the rest at once", async () => {
   await isWellAgain();
   await Promise.all([read(), read(), read(), read()]);
