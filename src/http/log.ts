@@ -88,44 +88,40 @@ const thousandths = Array.from({ length: 1000 }, (_, number) => `.${String(numbe
 
 /** Put together by hand, because there is one for every request; only a path can hold what JSON must escape. */
 function jsonRequest(line: RequestLine): string {
-  const { time, requestId, path, microseconds } = line;
+  const { time, requestId, path, microseconds, clientId, keyId } = line;
   const shown = unescaped.test(path) ? path : JSON.stringify(path).slice(1, -1);
   if (!frame || !isAlike(line, frame)) frame = frameOf(line);
-  return `${openingAt(time)}${requestId}${frame.beforePath}${shown}${frame.beforeTime}${Math.floor(microseconds / 1000)}${thousandths[microseconds % 1000]}${frame.end}`;
+  const caller = clientId === undefined ? "" : `,"clientId":${clientId},"keyId":${keyId}`;
+  return `${openingAt(time)}${requestId}${frame.beforePath}${shown}${frame.beforeTime}${Math.floor(microseconds / 1000)}${thousandths[microseconds % 1000]}${caller}${frame.end}`;
 }
 
-/** What lines of one caller have in common whose requests went the same way. */
-interface Frame extends Omit<RequestLine, "time" | "requestId" | "path" | "microseconds"> {
+/** What lines of requests have in common that went the same way, whoever asked. */
+interface Frame extends Pick<RequestLine, "method" | "operation" | "status" | "code"> {
   readonly beforePath: string;
   readonly beforeTime: string;
   readonly end: string;
 }
 
-function frameOf({ method, operation, status, clientId, keyId, code }: RequestLine): Frame {
+function frameOf({ method, operation, status, code }: RequestLine): Frame {
   const operationField = operation === undefined ? "" : `,"operation":"${operation}"`;
-  const callerFields = clientId === undefined ? "" : `,"clientId":${clientId},"keyId":${keyId}`;
   const codeField = code === undefined ? "" : `,"code":"${code}"`;
   return {
     method,
     operation,
     status,
-    clientId,
-    keyId,
     code,
     beforePath: `","method":"${method}","path":"`,
     beforeTime: `"${operationField},"status":${status},"milliseconds":`,
-    end: `${callerFields}${codeField}}`,
+    end: `${codeField}}`,
   };
 }
 
 function isAlike(line: RequestLine, frame: Frame): boolean {
   return (
-    line.keyId === frame.keyId &&
     line.operation === frame.operation &&
     line.status === frame.status &&
     line.code === frame.code &&
-    line.method === frame.method &&
-    line.clientId === frame.clientId
+    line.method === frame.method
   );
 }
 

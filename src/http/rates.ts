@@ -34,32 +34,26 @@ export function rateLines(
   const { minute, day } = state;
   const minuteWait = minute.resetAt - nowSeconds;
   const dayWait = day.resetAt - nowSeconds;
-  const isSame =
-    limit === frame.limit &&
-    resetAt === frame.resetAt &&
-    minuteWait === frame.minuteWait &&
-    dayWait === frame.dayWait;
-  if (!isSame) frame = rateFrame(limit, resetAt, minuteWait, dayWait);
-  const { head, middle, dayHead, end } = frame;
-  return `${head}${remaining}${middle}${minute.remaining}${dayHead}${day.remaining}${end}`;
+  if (limit !== frame.limit || resetAt !== frame.resetAt || dayWait !== frame.dayWait)
+    frame = rateFrame(limit, resetAt, dayWait);
+  const { head, middle, end } = frame;
+  return `${head}${remaining}${middle}${minute.remaining};t=${minuteWait}, "day";r=${day.remaining}${end}`;
 }
 
-/** What the lines of a client's requests in one second have in common: all but what remains. */
-function rateFrame(limit: number, resetAt: number, minuteWait: number, dayWait: number) {
+/** What the lines of one second have in common, of one plan and mostly of all its clients. */
+function rateFrame(limit: number, resetAt: number, dayWait: number) {
   return {
     limit,
     resetAt,
-    minuteWait,
     dayWait,
     head: `x-ratelimit-limit: ${limit}\r\nx-ratelimit-remaining: `,
     middle: `\r\nx-ratelimit-reset: ${resetAt}\r\nratelimit: "minute";r=`,
-    dayHead: `;t=${minuteWait}, "day";r=`,
     end: `;t=${dayWait}\r\n`,
   };
 }
 
-/** The last one: most requests come from whoever asked just before. */
-let frame = rateFrame(0, 0, 0, 0);
+/** The last one. */
+let frame = rateFrame(0, 0, 0);
 
 const notAgainLine = linesOf({ "x-should-retry": "false" });
 

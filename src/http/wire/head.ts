@@ -90,13 +90,13 @@ export type FieldReader = (text: string, from: number, to: number) => Fields;
 export function fieldReader(): FieldReader {
   let lastBlock: string | undefined;
   let last: Fields | undefined;
-  let butForOne: ((block: string) => Fields | null) | null = null;
+  let butForOne: FamiliarReader | null = null;
+  // Compared where they stand: to cut them out would make a text of them.
   return (text, from, to) => {
-    // Compared where they stand: to cut them out would make a text of them.
     if (to - from === lastBlock?.length && text.startsWith(lastBlock, from)) return last as Fields;
-    const block = text.slice(from, to);
-    const known = butForOne?.(block);
+    const known = butForOne?.(text, from, to);
     if (known) return known;
+    const block = text.slice(from, to);
     const fields = readFields(block);
     if (lastBlock !== undefined) butForOne = sameButForOne(block, fields, lastBlock);
     lastBlock = block;
@@ -105,16 +105,15 @@ export function fieldReader(): FieldReader {
   };
 }
 
+/** Reads headers that it has seen but for one value, or says that it has not. */
+type FamiliarReader = (...place: Parameters<FieldReader>) => Fields | null;
+
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** Headers that say more than their value: where a body ends, and what becomes of the connection. */
 const decisive = new Set(["host", "connection", "expect", "content-length", "transfer-encoding"]);
 
 /** Reads headers that are these but for the first value in which these differ from the ones before. */
-function sameButForOne(
-  block: string,
-  fields: Fields,
-  other: string,
-): ((block: string) => Fields | null) | null {
+function sameButForOne(block: string, fields: Fields, other: string): FamiliarReader | null {
   let difference = 0;
   while (block.charCodeAt(difference) === other.charCodeAt(difference)) difference++;
   const start = block.lastIndexOf("\n", difference - 1) + 1;
@@ -124,12 +123,15 @@ function sameButForOne(
   // A name that comes twice has a value of two.
   if (decisive.has(name) || fields.headers.get(name) !== trimmed(block, colon + 1, end)) return null;
   const [before, behind] = [block.slice(0, colon + 1), block.slice(end)];
-  return (next) => {
-    const valueEnd = next.length - behind.length;
-    if (valueEnd < before.length || !next.startsWith(before) || !next.endsWith(behind)) return null;
-    const value = next.slice(before.length, valueEnd);
+  const { headers, framing, connection, expectsContinue, hasHost } = fields;
+  return (text, from, to) => {
+    const [valueStart, valueEnd] = [from + before.length, to - behind.length];
+    if (valueEnd < valueStart || !text.startsWith(before, from) || !text.startsWith(behind, valueEnd))
+      return null;
+    const value = text.slice(valueStart, valueEnd);
     if (!fieldValue.test(value)) return null;
-    return { ...fields, headers: fields.headers.with(name, trimmed(value, 0, value.length)) };
+    const changed = headers.with(name, trimmed(value, 0, value.length));
+    return { headers: changed, framing, connection, expectsContinue, hasHost };
   };
 }
 
