@@ -3,6 +3,9 @@ import type { Quota } from "./plans.ts";
 export const MINUTE_SECONDS = 60;
 export const DAY_SECONDS = 86_400;
 
+/** A day this far ahead was counted by a clock that was wrong: today is begun instead of waiting for it. */
+export const DAYS_OF_A_WRONG_CLOCK = 2;
+
 /** A client's two windows; counted in place, so that a request allocates nothing. */
 export interface Windows {
   /** The whole second in which the minute opened; 0 if none did yet. */
@@ -18,7 +21,7 @@ export type Refusing = "minute" | "day" | null;
 
 /**
  * Checks both windows and counts the request in both, or in neither if one of them is spent.
- * A clock that is set back opens at most one more minute, and never another day.
+ * A clock that is set back opens at most one more minute, and another day only if it is set back by two days or more.
  */
 export function count(windows: Windows, { perMinute, perDay }: Quota, nowSeconds: number): Refusing {
   roll(windows, nowSeconds);
@@ -35,7 +38,7 @@ export function roll(windows: Windows, nowSeconds: number): void {
   const { minuteOpenedAt } = windows;
   if (nowSeconds >= minuteOpenedAt + MINUTE_SECONDS || nowSeconds < minuteOpenedAt) windows.minuteCount = 0;
   const day = Math.floor(nowSeconds / DAY_SECONDS);
-  if (day > windows.day) {
+  if (day > windows.day || day <= windows.day - DAYS_OF_A_WRONG_CLOCK) {
     windows.day = day;
     windows.dayCount = 0;
   }

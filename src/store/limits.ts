@@ -44,9 +44,11 @@ const usageOfAll = sql<UsageRow>`
   select ${usageColumns} from usage where day between :fromDay and :toDay ${andTallies}`;
 const forgetUsage = sql`delete from usage where day < :beforeDay`;
 
+/** Nobody takes a duty for two times as long as it lasts: whoever seems to had a clock that was wrong. */
 const takeDuty = sql<unknown>`
   insert into duties (name, taken_until) values (:name, :until)
-  on conflict (name) do update set taken_until = excluded.taken_until where duties.taken_until <= :now
+  on conflict (name) do update set taken_until = excluded.taken_until
+    where duties.taken_until <= :now or duties.taken_until > :tooLate
   returning name`;
 
 const auditColumns = fragment`id, at, key_id as "keyId", operation, subject, input`;
@@ -110,7 +112,8 @@ export function limitWrites(db: Db): LimitWrites {
     keepWindows: (rows) => keepWindows.run(db, rows.toSorted(byClient)),
     addUsage: (rows) => addUsage.run(db, rows.toSorted(byUsage)),
     forgetUsage: (beforeDay) => db.run(forgetUsage, { beforeDay }),
-    takeDuty: async (name, now, until) => (await db.all(takeDuty, { name, until, now })).length > 0,
+    takeDuty: async (name, now, until) =>
+      (await db.all(takeDuty, { name, until, now, tooLate: now + 2 * (until - now) })).length > 0,
     addAudit: (entry) => db.run(insertAudit, { ...entry }),
   };
 }

@@ -161,8 +161,7 @@ describe("a clock that is set back", () => {
     ["a minute", 60],
     ["an hour", 3600],
     ["a day", 86_400],
-    ["a week", 7 * 86_400],
-  ])("by %s gives at most one more minute and never another day", (_, seconds) => {
+  ])("by up to a day (%s) gives at most one more minute and never another day", (_, seconds) => {
     const windows = unused();
     const quota = { perMinute: 10, perDay: 25 };
     expect(ask(windows, quota, NOON, 100).admitted).toBe(10);
@@ -194,6 +193,16 @@ describe("a clock that is set back", () => {
     expect(stateOf(windows, quota, midnight - 1).day.resetAt).toBe(midnight + 86_400);
     expect(ask(windows, quota, midnight + 86_399, 1)).toEqual({ admitted: 0, refusedBy: "day" });
     expect(ask(windows, quota, midnight + 86_400, 1).admitted).toBe(1);
+  });
+
+  test("by days is one that was wrong: today begins, and is not waited for", () => {
+    const quota = { perMinute: 100, perDay: 5 };
+    for (const days of [2, 10, 365]) {
+      const windows = unused();
+      expect(ask(windows, quota, NOON + days * 86_400, 9)).toEqual({ admitted: 5, refusedBy: "day" });
+      expect(ask(windows, quota, NOON, 9)).toEqual({ admitted: 5, refusedBy: "day" });
+      expect(stateOf(windows, quota, NOON).day.resetAt).toBe(at("2026-11-16T00:00:00Z"));
+    }
   });
 
   test("once in a row of requests opens at most one minute more than the time that passed has room for", () => {

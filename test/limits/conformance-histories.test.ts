@@ -73,7 +73,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
         fc.integer({ min: 1, max: 3 * MINUTE }),
         // A clock that is set back.
         fc.integer({ min: -2 * MINUTE, max: -1 }),
-        fc.constantFrom(-MINUTE, -MINUTE, -DAY),
+        fc.constantFrom(-MINUTE, -MINUTE, -DAY, -DAY, -2 * DAY, -3 * DAY),
       ),
     }),
   },

@@ -116,8 +116,18 @@ export function limitsConform(name: string, open: OpenLimits): void {
       expect(await key.times(6)).toEqual({ ok: 5, minute: 1 });
       shop.clock.now -= 2 * MINUTE;
       expect(await key.times(6)).toEqual({ ok: 3, day: 3 });
-      shop.clock.now -= DAY;
+      shop.clock.now -= DAY / 2;
       expect(await key.times(6)).toEqual({ day: 6 });
+    });
+
+    test("a clock that was days ahead costs nobody more than a day, once it is right", async () => {
+      await using shop = await opened();
+      const key = shop.key(1, 1, { perMinute: 50, perDay: 8 });
+      shop.clock.now = NOON + 10 * DAY;
+      expect(await key.times(9)).toEqual({ ok: 8, day: 1 });
+      shop.clock.now = NOON;
+      expect(await key.times(9)).toEqual({ ok: 8, day: 1 });
+      expect((await key.look()).state.day.resetAt * SECOND).toBe(NOON + DAY / 2);
     });
 
     test("keys of a client share its windows, and another client has its own", async () => {

@@ -386,4 +386,14 @@ export function accessCases(named: (name: string) => string, opened: () => Opene
     expect(await take("sweep", 200, 300)).toBe(true);
     expect(await take("sweep", 299, 400)).toBe(false);
   });
+
+  test(named("a duty that was taken by a clock far ahead is taken back"), async () => {
+    const take = (name: string, now: number, until: number) =>
+      opened().transact(async (s) => s.takeDuty(name, now, until));
+    expect(await take("ahead", 900_000, 900_100)).toBe(true);
+    expect(await take("ahead", 100, 200)).toBe(true);
+    // An instance whose clock is a little ahead of another's has it for its time.
+    expect(await take("slightly", 160, 260)).toBe(true);
+    expect(await take("slightly", 100, 200)).toBe(false);
+  });
 }

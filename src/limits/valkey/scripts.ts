@@ -1,4 +1,4 @@
-import { DAY_SECONDS, MINUTE_SECONDS } from "../../core/windows.ts";
+import { DAY_SECONDS, DAYS_OF_A_WRONG_CLOCK, MINUTE_SECONDS } from "../../core/windows.ts";
 
 // The arithmetic of core/windows.ts and core/bans.ts once more, in Lua, because only there it is one atomic step for all
 // instances. test/limits/conformance-histories.test.ts runs both through the same long histories and compares them.
@@ -36,7 +36,7 @@ local function rolled(key, seconds)
     windows.hasChanged = true
   end
   local day = math.floor(seconds / ${DAY_SECONDS})
-  if day > windows.day then
+  if day > windows.day or day <= windows.day - ${DAYS_OF_A_WRONG_CLOCK} then
     windows.day = day
     windows.dayCount = 0
     windows.hasChanged = true
