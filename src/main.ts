@@ -1,5 +1,6 @@
 import type { Config } from "./config.ts";
 import type { Caller } from "./core/context.ts";
+import { Unavailable } from "./core/failure.ts";
 import { ANSWERS_KEPT_MS, perform as performed } from "./core/perform.ts";
 import type { NewBanRecord } from "./core/ports.ts";
 import { rulesOf } from "./core/rules.ts";
@@ -18,6 +19,8 @@ const SWEEP_EVERY_MS = 60_000;
 const LOOK_FOR_CHANGES_MS = 250;
 const TRY_AGAIN_MS = 1000;
 const DAY_MS = 86_400_000;
+/** How long a change of who may do what waits for what was counted to be written down. */
+const SETTLE_MS = 3000;
 
 /** The server itself, where no key asks. */
 const itself: Caller = { clientId: 0, keyId: 0, role: "admin" };
@@ -149,7 +152,8 @@ export async function start(
       log,
       record: usage.record,
       settle: async () => {
-        await Promise.all([behind.flush(), ...bansUnderWay]);
+        if (!(await atMost(SETTLE_MS, Promise.all([behind.flush(), ...bansUnderWay]))))
+          throw new Unavailable("What was counted could not be written down in time.");
       },
       cors: cors(config.corsOrigins),
       deprecation,
@@ -215,12 +219,15 @@ export async function start(
   };
 }
 
-/** Waits for it, but no longer than this; no timer stays behind that would keep the process alive. */
-async function atMost(milliseconds: number, work: Promise<void>): Promise<void> {
-  const { promise: timeIsUp, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, milliseconds);
-  await Promise.race([work, timeIsUp]);
-  clearTimeout(timer);
+/** Waits for it, but no longer than this, and says whether it is done; no timer stays behind that would keep the process alive. */
+async function atMost(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
+  const { promise: timeIsUp, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(resolve, milliseconds, false);
+  try {
+    return await Promise.race([work.then(() => true), timeIsUp]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function listening<T>(listen: () => T): T | Error {

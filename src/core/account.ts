@@ -19,15 +19,15 @@ export const account: Operations<PetstoreApi["account"]> = {
   },
 
   async limits(cx) {
-    const { state, conduct, bannedUntil } = cx.standing as Standing;
+    const { state, conduct, bannedUntil, judgedAt = cx.now } = cx.standing as Standing;
     const { bans } = cx.rules;
-    const banLevel = levelAt(conduct, cx.now);
+    const banLevel = levelAt(conduct, judgedAt);
     return {
       body: {
         minute: state.minute,
         day: state.day,
         strikes: {
-          count: recent(conduct.strikes, cx.now, bans).length,
+          count: recent(conduct.strikes, judgedAt, bans).length,
           threshold: bans.strikes,
           windowSeconds: bans.strikeWindowSeconds,
           graceSeconds: bans.graceSeconds,

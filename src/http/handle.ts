@@ -163,10 +163,10 @@ function operated(exchange: Exchange): Awaitable<Answer> {
   return endpoint.route.access ? changedAccess(house, call) : write(house.store, call);
 }
 
-function rehearsed(rehearsal: string, { house, state, now }: Exchange, endpoint: Prepared): Answer {
+function rehearsed(rehearsal: string, { house, state, judgedAt }: Exchange, endpoint: Prepared): Answer {
   const { bans } = house.rules;
   const sunsetOf = () => sunset(house, endpoint);
-  return rehearse(rehearsal, { endpoint, state: state as LimitState, now, bans, sunset: sunsetOf });
+  return rehearse(rehearsal, { endpoint, state: state as LimitState, now: judgedAt, bans, sunset: sunsetOf });
 }
 
 /** Most refused keys are refused for one of a few reasons, each of which is answered with the same words for ever. */

@@ -33,7 +33,7 @@ export interface BehindOptions {
 export interface WriteBehind {
   tell(event: NewEvent): void;
   keyWasUsed(keyId: number, at: number): void;
-  /** Writes all of it down now. */
+  /** Writes all of it down now; those who ask while it is being written share the next time. */
   flush(): Promise<void>;
   /** Brings all that was ever written down into rows. */
   fold(): Promise<void>;
@@ -56,6 +56,7 @@ export function writeBehind(options: BehindOptions): WriteBehind {
   let foldedAt = Date.now();
   let isStopping = false;
   let underWay: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
   let folding: Promise<void> | undefined;
 
   const takeUsed = (): Float64Array => {
@@ -124,13 +125,18 @@ export function writeBehind(options: BehindOptions): WriteBehind {
     });
     await folding;
   };
-  /** One after another: what a call finds under way is finished before its own begins. */
   const flush = (): Promise<void> => {
-    const next = (underWay ?? Promise.resolve()).then(writeAll).finally(() => {
-      if (underWay === next) underWay = undefined;
+    if (underWay) {
+      next ??= underWay.then(() => {
+        next = undefined;
+        return flush();
+      });
+      return next;
+    }
+    underWay = writeAll().finally(() => {
+      underWay = undefined;
     });
-    underWay = next;
-    return next;
+    return underWay;
   };
   const isTimeToFold = () =>
     bytes >= options.foldAfterBytes || (bytes > 0 && Date.now() - foldedAt >= FOLD_AFTER_MS);

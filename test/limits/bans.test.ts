@@ -234,6 +234,25 @@ describe("a ban", () => {
     expect(await eventsOf(store, "key.banned", 2)).toHaveLength(2);
   });
 
+  test("that cannot be kept holds up changes of access for a moment, not for as long as it takes", async () => {
+    await using store = await aStore();
+    const person = await oneAMinute(store);
+    await ask(person);
+    store.clock.now += MINUTE;
+    await store.beside.db.holdUp();
+    await getBanned(store, person);
+    const refused = await Promise.all(
+      [1, 2, 3].map(() => store.admin.post("/admin/clients", { name: "Hasty", plan: "free" })),
+    );
+    await store.beside.db.letGo();
+    for (const { status, body } of refused)
+      expect({ status, code: body.code }).toEqual({ status: 503, code: "unavailable" });
+    await eventsOf(store, "key.banned", 1);
+    const { body: clients } = await store.admin.get("/admin/clients");
+    expect(clients.map(({ name }: { name: string }) => name)).not.toContain("Hasty");
+    expect((await store.admin.post("/admin/clients", { name: "Patient", plan: "free" })).status).toBe(201);
+  });
+
   test("goes over to the key that takes the place of a banned one", async () => {
     await using store = await aStore();
     const person = await oneAMinute(store);

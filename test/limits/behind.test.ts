@@ -63,6 +63,28 @@ test("what gathers while counts are written waits for the next time, however lon
   expect(written).toEqual([[1], [2], [3]]);
 });
 
+test("those who wait for counts while some are being written share the next time", async () => {
+  const written: unknown[] = [];
+  const begun = Promise.withResolvers<void>();
+  const { behind, request } = counting(async (part) => {
+    written.push(clientsIn(part));
+    begun.resolve();
+    await Bun.sleep(1);
+  });
+  request(1);
+  const first = behind.flush();
+  await begun.promise;
+  const others = [2, 3, 4].map((client) => {
+    request(client);
+    return behind.flush();
+  });
+  await first;
+  expect(written).toEqual([[1]]);
+  await Promise.all(others);
+  expect(written).toEqual([[1], [2, 3, 4]]);
+  await behind.stop();
+});
+
 test("a part that could not be written is the next to be tried, under the same number", async () => {
   const tried: Behind[] = [];
   let isAway = true;

@@ -1,10 +1,12 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { goodConduct } from "../../src/core/bans.ts";
 import type { LimitedKey, NewBanRecord, NewEvent } from "../../src/core/ports.ts";
+import { openLog } from "../../src/http/log.ts";
 import { ADDRESSES_IN_MEMORY } from "../../src/limits/memory.ts";
 import { ownersAt, urlAt } from "../../src/limits/valkey/owners.ts";
+import { start } from "../../src/main.ts";
 import { eventually } from "../cli/command.ts";
-import { NOON } from "../harness.ts";
+import { aStore, NOON } from "../harness.ts";
 import { aDoor } from "../servers/proxy.ts";
 import { aValkey } from "../servers/valkey.ts";
 import { type InValkey, inValkey } from "./in-valkey.ts";
@@ -335,4 +337,28 @@ test("Valkey's own clock judges, whatever the instance believes", async () => {
     expect(Math.abs(state.minute.resetAt * SECOND - Date.now() - MINUTE)).toBeLessThan(3 * SECOND);
   }
   expect((await one.limits.admit(key, wrong, false)).refusing).toBe("minute");
+});
+
+test("what an instance tells of limits is told by Valkey's clock, however far ahead its own is", async () => {
+  await todayLasts(10);
+  await using store = await aStore({ VALKEY_URL: valkey.url, BAN_GRACE_SECONDS: "0" });
+  const person = await store.newPerson("customer", { quota: { perMinute: 2, perDay: 100 } });
+  const ahead = await start(
+    { ...store.config, port: 0 },
+    { clock: () => Date.now() + 6 * MINUTE, log: openLog("silent", false, () => {}, Date.now) },
+  );
+  const headers = { "x-api-key": person.key };
+  const asking = (extra = {}) => fetch(`${ahead.url}/pets`, { headers: { ...headers, ...extra } });
+  const rehearsed = await asking({ prefer: "simulate=rate_limit" });
+  const wait = Number(rehearsed.headers.get("retry-after"));
+  expect(wait).toBeWithin(1, 61);
+  expect(rehearsed.headers.get("ratelimit")).toContain(`"minute";r=0;t=${wait}`);
+  for (let asked = 0; asked < 4; asked++) {
+    await asking();
+    await Bun.sleep(2);
+  }
+  const answer = await fetch(`${ahead.url}/account/limits`, { headers });
+  const limits = (await answer.json()) as { strikes: { count: number } };
+  await ahead.stop();
+  expect(limits.strikes.count).toBeGreaterThan(0);
 });
