@@ -1,4 +1,5 @@
 // The server without a limiter: everything else is ours, and the headers are a constant. What limits cost is held against it.
+import { standardOutput } from "../src/cli/output.ts";
 import { readConfig } from "../src/config.ts";
 import { goodConduct } from "../src/core/bans.ts";
 import type { Admission, Limits } from "../src/core/ports.ts";
@@ -7,9 +8,7 @@ import { callers } from "../src/http/caller.ts";
 import { cors } from "../src/http/cors.ts";
 import { openLog } from "../src/http/log.ts";
 import { requestIds, serve } from "../src/http/serve.ts";
-import { connect } from "../src/store/sqlite/connection.ts";
-import { startWriter } from "../src/store/sqlite/writer.ts";
-import { reads } from "../src/store/store.ts";
+import { openSqliteEngine } from "../src/store/sqlite/engine.ts";
 
 const config = readConfig(process.env);
 const rules = rulesOf(config);
@@ -27,12 +26,9 @@ const limits: Limits = {
     waitSeconds: null,
   }),
 };
-const writer = await startWriter(
-  new URL("../src/writer.ts", import.meta.url),
-  { path: config.databaseUrl, rules },
-  console.error,
-);
-const store = { ...reads(connect(config.databaseUrl, "read")), perform: writer.perform };
+const thread = new URL("../src/writer.ts", import.meta.url);
+const engine = await openSqliteEngine(thread, { url: config.databaseUrl, rules, onFault: console.error });
+const store = { ...engine.reads, perform: engine.perform };
 const server = serve({
   host: config.host,
   port: config.port,
@@ -43,7 +39,7 @@ const server = serve({
   limits,
   callers: callers({ store, introduce: () => {}, keyWasUsed: () => {} }),
   clock: Date.now,
-  log: openLog("info", false, (text) => void Bun.write(Bun.stdout, text), Date.now),
+  log: openLog("info", false, standardOutput(), Date.now),
   record: () => {},
   settle: async () => {},
   cors: cors([]),

@@ -43,8 +43,10 @@ export const clientScenarios: readonly Scenario[] = [
 /** The same server without a limiter, asked by one client. */
 async function unlimited(bench: Bench): Promise<Entry> {
   const { path, key } = bench.freshStore("unlimited");
-  const command = [process.execPath, "--no-install", "bench/unlimited.ts"];
-  const server = await bench.servers.start({ command, env: { DATABASE_URL: path, PORT: "0" } });
+  // With the heap that the script `petstore` gives ours.
+  const command = [process.execPath, "--smol", "--no-install", "bench/unlimited.ts"];
+  const env = { DATABASE_URL: path, PORT: "0", BUN_JSC_heapGrowthMaxIncrease: "1" };
+  const server = await bench.servers.start({ command, env });
   return { who: UNLIMITED, server, script: await asking(bench, "unlimited", [key]) };
 }
 

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
+import { expect, setSystemTime, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig } from "../../src/config.ts";
@@ -56,6 +56,25 @@ test("a write that waits too long is answered 503, is never done, and the server
   const names = other.query("select name from categories order by id").values().flat();
   expect(names).not.toContain("never begun");
   expect(names).toContain("after");
+});
+
+test("a write is given up in time, and the server not ready, though the machine's clock was set back", async () => {
+  using folder = aFolder();
+  openStore(folder.database, 1).close();
+  const writer = await startWriter(thread, { path: folder.database, rules }, () => {}, quick);
+  using other = new Database(folder.database);
+  other.run("begin immediate");
+  const before = outcome(writer, category("before"));
+  setSystemTime(Date.now() - 3_600_000);
+  try {
+    const after = outcome(writer, category("after"));
+    expect([await before, await after]).toEqual(["unavailable", "unavailable"]);
+    expect(writer.isReady()).toBe(false);
+  } finally {
+    setSystemTime();
+    other.run("rollback");
+    await writer.close();
+  }
 });
 
 test("a write that is too late is not done, and does not keep those behind it that are in time", async () => {

@@ -52,7 +52,8 @@ export interface Writer {
 }
 
 interface Waiting {
-  readonly deadline: number;
+  /** By `performance.now()`, which nobody sets back. */
+  readonly since: number;
   /** Answered with 503 already; it still counts, because the thread still has it. */
   isGivenUp: boolean;
   readonly resolve: (done: Performed) => void;
@@ -126,9 +127,9 @@ export async function startWriter(
   };
   const overdue = setInterval(
     () => {
-      const now = Date.now();
+      const late = performance.now() - bounds.deadlineMs;
       for (const job of waiting.values()) {
-        if (job.deadline > now) break;
+        if (job.since > late) break;
         if (!job.isGivenUp) job.reject(new Unavailable("The write has no outcome in time.", UNKNOWN_OUTCOME));
         job.isGivenUp = true;
       }
@@ -138,7 +139,7 @@ export async function startWriter(
   overdue.unref();
   const isStalled = () => {
     const [oldest] = waiting.values();
-    return oldest !== undefined && Date.now() > oldest.deadline - bounds.deadlineMs + bounds.stalledMs;
+    return oldest !== undefined && performance.now() - oldest.since > bounds.stalledMs;
   };
 
   run();
@@ -151,9 +152,8 @@ export async function startWriter(
       const deadline = Date.now() + bounds.deadlineMs;
       // One message for all the writes of one turn of the event loop.
       if (unsent.push({ id, command, deadline }) === 1) setImmediate(send);
-      return new Promise((resolve, reject) =>
-        waiting.set(id, { deadline, isGivenUp: false, resolve, reject }),
-      );
+      const since = performance.now();
+      return new Promise((resolve, reject) => waiting.set(id, { since, isGivenUp: false, resolve, reject }));
     },
     forgetAnswers: (forgetBefore) => {
       if (state === "ready") tell({ forgetBefore });
