@@ -33,14 +33,14 @@ export function demoCommand(): Command {
     .option("--json", "Print JSON.")
     .addHelpText("after", "\nExample:\n  petstore demo")
     .action((options: { json?: true }) =>
-      withDatabase(options, async ({ reads, transact }) => {
+      withDatabase(options, async ({ transact }) => {
         const config = configOf(options);
-        if (!(await reads.isEmpty()))
-          throw new Refused("The store already has a catalogue; nothing was changed.");
         const now = Date.now();
-        const loaded = await transact(async (store) =>
-          loadDemo(store, (await operator(store, now)).id, rulesOf(config), now),
-        );
+        const loaded = await transact(async (store) => {
+          if (!(await store.isEmpty()))
+            throw new Refused("The store already has a catalogue; nothing was changed.");
+          return loadDemo(store, (await operator(store, now)).id, rulesOf(config), now);
+        });
         print(
           options.json === true,
           loaded,

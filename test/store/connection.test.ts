@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { truncateSync, writeFileSync } from "node:fs";
+import { readdirSync, truncateSync, writeFileSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import { Unavailable } from "../../src/core/failure.ts";
 import { connect, connectReader } from "../../src/store/sqlite/connection.ts";
 import { openStore } from "../../src/store/sqlite/store.ts";
@@ -25,6 +26,16 @@ test("a writer syncs each commit, keeps references and leaves checkpoints to us"
   for (const [name, wanted] of Object.entries(settings))
     expect(db.value(`pragma ${name}`), name).toBe(wanted);
   close();
+});
+
+test("a connection that was closed leaves nothing of its log, whatever it was asked", () => {
+  using folder = aFolder();
+  const { db, close } = openStore(folder.database, 0);
+  db.run(addCategory, { name: "Dogs" });
+  expect(db.value("select count(*) from categories")).toBe(1);
+  expect(db.rows("select name from categories")).toEqual([{ name: "Dogs" }]);
+  close();
+  expect(readdirSync(dirname(folder.database))).toEqual([basename(folder.database)]);
 });
 
 test("what a connection keeps in memory grows with the file, within bounds", () => {

@@ -198,8 +198,9 @@ function connection(database: Database): Connection {
         // Nothing was open any more, which is what was wanted.
       }
     },
-    value: (text) => classifying(() => database.prepare<unknown, []>(text).values()[0]?.[0]),
-    rows: (text) => classifying(() => database.prepare<Record<string, unknown>, []>(text).all()),
+    // Bun keeps the last of these, and lets go of them with the connection.
+    value: (text) => classifying(() => database.query<unknown, []>(text).values()[0]?.[0]),
+    rows: (text) => classifying(() => database.query<Record<string, unknown>, []>(text).all()),
     *each(text) {
       const statement = classifying(() => database.prepare<Record<string, unknown>, []>(text));
       try {
