@@ -1,11 +1,12 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { check, checkLog, checkSyncs } from "./check.ts";
+import { check } from "./check.ts";
 import { type Contender, everyone, startContender } from "./contenders.ts";
 import type { Missing, Table } from "./figures.ts";
 import { copied, type Filled, type Filling, filled, PETS } from "./fill.ts";
 import type { Options } from "./options.ts";
+import { checkLog, checkSyncs } from "./promises.ts";
 import { type Server, type Servers, servers } from "./servers.ts";
 
 /** Longer than any of them takes: what is not done by then hangs. */
@@ -62,9 +63,9 @@ export function benches(options: Options): Benches {
   const inLine = async (contender: Contender): Promise<InLine> => {
     const freshStore = copyInto(folder);
     const store = freshStore(contender.name);
-    // The same duties are the same orders, and each has a log.
-    const besides = contender.isDutiful ? checkLog : checkSyncs;
-    await besides(contender, freshStore(`${contender.name}-besides`), folder);
+    await checkSyncs(contender, freshStore(`${contender.name}-syncs`), folder);
+    if (contender.isOurs || contender.isDutiful)
+      await checkLog(contender, freshStore(`${contender.name}-log`), folder);
     const server = await startContender(shared, contender, store.path);
     await check(contender, server, store);
     return { contender, server, store };

@@ -2,30 +2,14 @@
 
 import { Database } from "bun:sqlite";
 import { deepStrictEqual, match, notStrictEqual, ok, strictEqual } from "node:assert";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { isPostgres } from "../src/store/open.ts";
-import { holdAgainstContract } from "../test/harness.ts";
-import { type Contender, startContender } from "./contenders.ts";
+import { type Ask, asking, type Reply } from "./ask.ts";
+import type { Contender } from "./contenders.ts";
 import { CATEGORIES, type Filled, UNITS } from "./fill.ts";
 import { pageAfter, unknownKeys } from "./known.ts";
-import { type Server, servers } from "./servers.ts";
-
-const ORDERS_FOR_SYNCS = 20;
-
-interface Reply {
-  readonly status: number;
-  readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a check reads the fields that it expects
-  readonly body: any;
-  readonly headers: Headers;
-}
-
-type Ask = (
-  path: string,
-  options?: { key?: string; post?: unknown; idempotencyKey?: string; headers?: Record<string, string> },
-) => Promise<Reply>;
+import type { Server } from "./servers.ts";
 
 /** Everything that the scenarios ask for, asked once, and what must be refused. */
 export async function check(
@@ -43,27 +27,6 @@ export async function check(
   } catch (error) {
     throw new Error(`${name} gives a wrong answer: ${(error as Error).message}`, { cause: error });
   }
-}
-
-function asking(url: string, ownKey: string, isOurs = false): Ask {
-  return async (path, { key = ownKey, post, idempotencyKey, headers } = {}) => {
-    const method = post === undefined ? "GET" : "POST";
-    const response = await fetch(url + path, {
-      method,
-      ...(post !== undefined && { body: JSON.stringify(post) }),
-      headers: {
-        ...(key && { "x-api-key": key }),
-        ...(post !== undefined && { "content-type": "application/json" }),
-        ...(idempotencyKey && { "idempotency-key": idempotencyKey }),
-        ...headers,
-      },
-    });
-    const text = await response.text();
-    const body = text === "" ? undefined : JSON.parse(text);
-    const reply = { status: response.status, headers: response.headers, text, body };
-    if (isOurs) holdAgainstContract(method, path, reply);
-    return reply;
-  };
 }
 
 async function checkPet(ask: Ask): Promise<void> {
@@ -188,33 +151,6 @@ async function checkDuties(ask: Ask, { spentKey }: Filled): Promise<void> {
   deepStrictEqual([again.status, again.text, again.headers.get("etag")], [304, "", tag]);
 }
 
-const LOGGED_REQUESTS = 600;
-
-/** The last of the duties, by a server of its own: a line for every request, refused or not. */
-export async function checkLog(contender: Contender, store: Filled, folder: string): Promise<void> {
-  await using own = servers();
-  const file = join(folder, `${contender.name}.log`);
-  const { url } = await startContender(own, contender, store.path, [
-    "sh",
-    "-c",
-    'log="$0"; exec "$@" > "$log"',
-    file,
-  ]);
-  const ask = asking(url, store.key);
-  const [unknownKey] = unknownKeys(1) as [string];
-  await ask("/store/pets/1", { key: unknownKey });
-  await ask("/store/orders", { post: { petId: 7, quantity: 1 } });
-  for (let n = 0; n < LOGGED_REQUESTS; n++) await ask("/store/pets/1");
-  const lines = readFileSync(file, "utf8").split("\n").slice(0, -1);
-  const seen = lines.map((line) => {
-    const { requestId, path, method, status, milliseconds, time } = JSON.parse(line);
-    ok(requestId && path && milliseconds > 0 && time, `${contender.name} logs ${line}`);
-    return `${method} ${status}`;
-  });
-  for (const wanted of ["GET 401", "POST 201", "GET 200"])
-    ok(seen.includes(wanted), `${contender.name} does not log a ${wanted}`);
-}
-
 /** What is in the database, seen from beside the server. */
 async function stored(path: string, petId: number) {
   const rows = isPostgres(path) ? postgresRows : sqliteRows;
@@ -260,56 +196,4 @@ export async function checkStore({ name }: Contender, { path }: Filled): Promise
   });
   const findings = await new Response(doctor.stdout).text();
   if ((await doctor.exited) !== 0) throw new Error(`${name} left its store in disorder:\n${findings}`);
-}
-
-const watchingSyncs = ["strace", "-f", "-qq", "-e", "trace=fsync,fdatasync"];
-
-/** The same promise of durability: one order after another, each waits for a sync of its own. */
-export async function checkSyncs(contender: Contender, store: Filled, folder: string): Promise<void> {
-  await using own = servers();
-  const trace = join(folder, `${contender.name}.syncs`);
-  const watched = [...watchingSyncs, "-D", "--seccomp-bpf", "-o", trace];
-  const server = await startContender(own, contender, store.path, watched);
-  await requireSyncs(contender, server, store, trace);
-}
-
-/** The same where another process keeps the data: the connections that it takes from now on are watched. */
-export async function checkSyncsOf(
-  keeper: number,
-  contender: Contender,
-  store: Filled,
-  folder: string,
-): Promise<void> {
-  await using own = servers();
-  const trace = join(folder, `${contender.name}.syncs`);
-  const watcher = Bun.spawn([...watchingSyncs, "-p", String(keeper), "-o", trace], { stderr: "inherit" });
-  try {
-    while (!isWatched(keeper)) await Bun.sleep(10);
-    await requireSyncs(contender, await startContender(own, contender, store.path), store, trace);
-  } finally {
-    watcher.kill();
-    await watcher.exited;
-  }
-}
-
-function isWatched(pid: number): boolean {
-  return /TracerPid:\s+[1-9]/.test(readFileSync(`/proc/${pid}/status`, "utf8"));
-}
-
-async function requireSyncs(
-  { name }: Contender,
-  { url }: Server,
-  { key }: Filled,
-  trace: string,
-): Promise<void> {
-  const syncs = () =>
-    readFileSync(trace, "utf8")
-      .split("\n")
-      .filter((line) => /sync\(.*= 0$|sync resumed/.test(line)).length;
-  const ask = asking(url, key);
-  const before = syncs();
-  for (let n = 0; n < ORDERS_FOR_SYNCS; n++) await ask("/store/orders", { post: { petId: 7, quantity: 1 } });
-  const done = syncs() - before;
-  if (done < ORDERS_FOR_SYNCS)
-    throw new Error(`${name} answered ${ORDERS_FOR_SYNCS} orders with ${done} syncs of the disk.`);
 }
