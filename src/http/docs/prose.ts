@@ -1,5 +1,5 @@
 import { type Html, html } from "./html.ts";
-import type { Operation, Reference } from "./reference.ts";
+import type { Reference } from "./reference.ts";
 
 /** Plain text of the contract as markup: `code` in backticks, a link where it names something of the page. */
 export type Prose = (text: string) => Html;
@@ -9,8 +9,6 @@ export function proseOf(reference: Reference): Prose {
   return (text) =>
     html`${text.split(/`([^`]+)`/).map((part, index) => (index % 2 === 0 ? part : code(part, targets.get(part))))}`;
 }
-
-export const operationLink = ({ id, summary }: Operation): Html => html`<a href="#${id}">${summary}</a>`;
 
 export const schemaLink = (name: string): Html =>
   html`<a class="mono" href="#${schemaAnchor(name)}">${name}</a>`;
