@@ -7,19 +7,24 @@ import { perform } from "../core/perform.ts";
 import { rulesOf } from "../core/rules.ts";
 import { isPostgres } from "../store/open.ts";
 import { Refused } from "./say.ts";
-import { openDatabase } from "./settings.ts";
+import { holdDatabase, openDatabase } from "./settings.ts";
 
-/** What must be there before the server listens: the tables, and the demo catalogue if it is wanted. */
-export async function prepare(config: Config, isDemo: boolean): Promise<void> {
+/**
+ * What must be there before the server listens: the tables, and the demo catalogue if it is wanted. Gives what keeps other
+ * servers off the database, for as long as the server runs.
+ */
+export async function prepare(config: Config, isDemo: boolean): Promise<Disposable> {
   const now = Date.now();
   const { transact, close } = await openDatabase(config, now);
   try {
+    const held = await holdDatabase(config);
     await transact(async (store) => {
       const { id } = await operator(store, now);
       if (!isDemo || !(await store.isEmpty())) return;
       const { loadDemo } = await import("../core/demo.ts");
       await loadDemo(store, id, rulesOf(config), now);
     });
+    return held;
   } finally {
     await close();
   }

@@ -4,7 +4,7 @@ import { withoutPassword } from "../addresses.ts";
 import { type Config, readConfig, settings } from "../config.ts";
 import { Unavailable } from "../core/failure.ts";
 import type { Inspected, OpenedStore } from "../store/engine.ts";
-import { inspectStore, isPostgres, openStore } from "../store/open.ts";
+import { holdStore, inspectStore, isPostgres, openStore } from "../store/open.ts";
 import { DatabaseTrouble } from "./say.ts";
 
 type Name = keyof typeof settings;
@@ -40,6 +40,16 @@ export function configOf(options: Readonly<Record<string, unknown>>): Config {
 /** The database that the settings name, up to date. */
 export async function openDatabase(config: Config, now: number): Promise<OpenedStore> {
   return orTrouble(config, () => openStore(config.databaseUrl, now));
+}
+
+/** Makes this process the server of a database that can have only one. */
+export async function holdDatabase(config: Config): Promise<Disposable> {
+  const { databaseUrl } = config;
+  const held = await orTrouble(config, () => holdStore(databaseUrl));
+  if (held) return held;
+  throw new DatabaseTrouble(
+    `A server runs on ${databaseUrl} already. Stop it first, or choose another file with DATABASE_URL; several servers share a PostgreSQL.`,
+  );
 }
 
 /** Looks at a database that must be there, and changes nothing in it. */

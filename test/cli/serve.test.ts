@@ -1,4 +1,3 @@
-import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { adminKey, aFolder, eventually, type Folder, PETSTORE, petstore, run, serving } from "./command.ts";
@@ -102,19 +101,6 @@ test("a first start that finds its port taken does not cost the operator the adm
   const response = await fetch(`${server.url}/pets`, { headers: { "x-api-key": adminKey(folder) } });
   expect(response.status).toBe(200);
 });
-
-test("several first starts at once make one admin key", async () => {
-  for (let round = 0; round < 3; round++) {
-    using folder = aFolder();
-    const servers = await Promise.all(
-      Array.from({ length: 6 }, () => serving({ database: folder.database })),
-    );
-    await Promise.all(servers.map((server) => server.end("SIGTERM")));
-    using database = new Database(folder.database, { readonly: true });
-    expect(database.query("select count(*) from api_keys").values()).toEqual([[1]]);
-    expect(database.query("select count(*) from clients").values()).toEqual([[1]]);
-  }
-}, 30_000);
 
 test("settings come from the environment and from flags, and flags win", async () => {
   using folder = aFolder();

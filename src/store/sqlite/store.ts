@@ -1,6 +1,3 @@
-import { closeSync, mkdirSync, openSync } from "node:fs";
-import { dirname } from "node:path";
-import { Unavailable } from "../../core/failure.ts";
 import type { Inspected, OpenedStore } from "../engine.ts";
 import type { Snapshot } from "../move/moving.ts";
 import { reads } from "../store.ts";
@@ -8,6 +5,7 @@ import { type Connection, connect } from "./connection.ts";
 import { diagnoseFile } from "./doctor.ts";
 import { migrate, requireCurrentFile } from "./migrate.ts";
 import { fillingOf, inSnapshot } from "./move.ts";
+import { makePlace } from "./place.ts";
 import { sqliteWrites } from "./writes.ts";
 
 /** The embedded database, opened for a command: everything in this thread. */
@@ -66,16 +64,5 @@ async function inTransaction<T>(db: Connection, work: () => Promise<T>): Promise
   } catch (error) {
     db.rollback();
     throw error;
-  }
-}
-
-/** What is in the store is nobody's business but its owner's: folder and file are made so. */
-function makePlace(path: string): void {
-  try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // Only ever a new file: closing another descriptor of an open database would drop the process's locks on it.
-    closeSync(openSync(path, "wx", 0o600));
-  } catch (error) {
-    if ((error as { code?: string }).code !== "EEXIST") throw new Unavailable(error);
   }
 }
