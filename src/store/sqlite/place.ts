@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { closeSync, existsSync, mkdirSync, openSync, realpathSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { Unavailable } from "../../core/failure.ts";
 
@@ -35,5 +35,20 @@ export function holdFile(path: string): Disposable | null {
     database?.close();
     if ((error as { code?: string }).code === "SQLITE_BUSY") return null;
     throw new Unavailable(error);
+  }
+}
+
+/** Asks whether the path still leads to the file that it leads to now. */
+export function stayingOf(path: string): () => boolean {
+  const opened = identityOf(path);
+  return () => identityOf(path) === opened;
+}
+
+function identityOf(path: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(path, { bigint: true });
+    return `${dev} ${ino}`;
+  } catch {
+    return undefined;
   }
 }
