@@ -3,7 +3,7 @@ import type { Snapshot } from "../move/moving.ts";
 import { reads } from "../store.ts";
 import { type Connection, connect } from "./connection.ts";
 import { diagnoseFile } from "./doctor.ts";
-import { migrate, requireCurrentFile } from "./migrate.ts";
+import { migrate, requireCurrentFile, requireOurFile } from "./migrate.ts";
 import { fillingOf, inSnapshot } from "./move.ts";
 import { makePlace } from "./place.ts";
 import { sqliteWrites } from "./writes.ts";
@@ -17,7 +17,7 @@ export interface EmbeddedStore extends OpenedStore {
 /** Opens the database file, makes it if it is not there, and brings its tables up to date. */
 export function openStore(path: string, now: number): EmbeddedStore {
   makePlace(path);
-  const db = connect(path, "write");
+  const db = connect(path, "write", requireOurFile);
   try {
     const migrated = migrate(db, now);
     const store = sqliteWrites(db);
