@@ -58,13 +58,9 @@ export async function inspecting<T>(
   work: (inspected: Inspected) => Promise<T>,
 ): Promise<T> {
   const config = configOf(options);
-  const { databaseUrl } = config;
-  const isServer = isPostgres(databaseUrl);
-  if (!isServer && (!existsSync(databaseUrl) || statSync(databaseUrl).size === 0)) {
-    throw new DatabaseTrouble(`There is no database at ${databaseUrl}. Name it with DATABASE_URL.`);
-  }
-  const open = () => inspectStore(databaseUrl);
-  const inspected = isServer ? await orTrouble(config, open) : await open();
+  requireDatabase(config);
+  const open = () => inspectStore(config.databaseUrl);
+  const inspected = isPostgres(config.databaseUrl) ? await orTrouble(config, open) : await open();
   try {
     return await work(inspected);
   } finally {
@@ -72,8 +68,17 @@ export async function inspecting<T>(
   }
 }
 
-/** Does something with the database and closes it. */
+/** Does something with a database that must be there. */
 export async function withDatabase<T>(
+  options: Readonly<Record<string, unknown>>,
+  work: (opened: OpenedStore) => Promise<T>,
+): Promise<T> {
+  requireDatabase(configOf(options));
+  return makingDatabase(options, work);
+}
+
+/** Does something with the database, which is made if it is not there. */
+export async function makingDatabase<T>(
   options: Readonly<Record<string, unknown>>,
   work: (opened: OpenedStore) => Promise<T>,
 ): Promise<T> {
@@ -83,6 +88,14 @@ export async function withDatabase<T>(
   } finally {
     await opened.close();
   }
+}
+
+/** In the wrong folder a command would change a new store, which no server knows. */
+function requireDatabase({ databaseUrl }: Config): void {
+  if (isPostgres(databaseUrl) || (existsSync(databaseUrl) && statSync(databaseUrl).size > 0)) return;
+  throw new DatabaseTrouble(
+    `There is no database at ${databaseUrl}. Name it with DATABASE_URL, or make it with 'petstore serve' or 'petstore migrate'.`,
+  );
 }
 
 async function orTrouble<T>({ databaseUrl }: Config, open: () => Promise<T>): Promise<T> {

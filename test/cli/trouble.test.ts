@@ -51,21 +51,36 @@ test.each(
   expect(readdirSync(folder.path)).toEqual(["other.db"]);
 });
 
-test.each(["doctor", "keys list", "clients list", "bans list"])(
-  "petstore %s looks only where there is a database, and makes none",
-  async (command) => {
-    using folder = aFolder();
-    writeFileSync(folder.file("empty.db"), "");
-    for (const name of ["missing.db", "empty.db"]) {
-      const { code, stderr } = await petstore(command.split(" "), {
-        env: { DATABASE_URL: folder.file(name) },
-      });
-      expect(code).toBe(1);
-      expect(stderr).toMatch(/^petstore: There is no database at [^\n]+\n$/);
-    }
-    expect(statSync(folder.file("empty.db")).size).toBe(0);
-  },
-);
+test.each([
+  "doctor",
+  "export store.ndjson",
+  "keys list",
+  "keys create --role admin",
+  "keys rotate 5",
+  "keys revoke 5",
+  "clients list",
+  "clients create --name Shop",
+  "clients change 5 --plan pro",
+  "clients suspend 5",
+  "clients resume 5",
+  "clients remove 5",
+  "bans list",
+  "bans impose 5 --minutes 5",
+  "bans lift 5",
+])("petstore %s works only where there is a database, and makes none", async (command) => {
+  using folder = aFolder();
+  writeFileSync(folder.file("empty.db"), "");
+  for (const name of ["missing.db", "empty.db", "data/petstore.db"]) {
+    const { code, stderr } = await petstore(command.split(" "), {
+      env: { DATABASE_URL: folder.file(name) },
+      in: folder.path,
+    });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^petstore: There is no database at [^\n]+\n$/);
+  }
+  expect(statSync(folder.file("empty.db")).size).toBe(0);
+  expect(readdirSync(folder.path)).toEqual(["empty.db"]);
+});
 
 test("the doctor finds a file whose first page is broken, with exit code 3", async () => {
   using folder = aFolder();
