@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { adminKey, aFolder, eventually, type Folder, PETSTORE, petstore, run, serving } from "./command.ts";
 
 const READY_WITHIN_MS = 2000;
@@ -67,17 +67,6 @@ test("on a terminal the key is shown once, at the first start, and in no file", 
   expect(second.text).not.toMatch(aKey);
   expect(second.text).toContain("keys create --role admin");
 }, 20_000);
-
-test("a key file that others could read is closed to them before it holds the key", async () => {
-  using folder = aFolder();
-  mkdirSync(folder.file("data"));
-  writeFileSync(folder.file("data/admin.key"), "an old note\n");
-  chmodSync(folder.file("data/admin.key"), 0o644);
-  await using server = await serving({ database: folder.database });
-  expect(adminKey(folder)).toMatch(aKey);
-  expect(statSync(folder.file("data/admin.key")).mode & 0o777).toBe(0o600);
-  await server.end("SIGKILL");
-});
 
 test("the curl line works in a folder whose name has a space", async () => {
   using folder = aFolder();
