@@ -49,8 +49,7 @@ export async function start(
     connections: config.databaseConnections,
     rules,
     perform: performed,
-    onFault: (error) =>
-      log.error("Something went wrong in the data store, and is tried again.", { cause: String(error) }),
+    onFault: (error) => log.error("Something went wrong in the data store.", { cause: String(error) }),
   });
   const store = { ...engine.reads, perform: engine.perform };
   const perform = (operation: string, input: unknown) =>

@@ -1,9 +1,11 @@
 import { everyEndpoint } from "../contract/api.ts";
 import { operator } from "../core/clients.ts";
+import { Failure } from "../core/failure.ts";
 import { KEY_BYTES } from "../core/key-format.ts";
 import { perform } from "../core/perform.ts";
 import { rulesOf } from "../core/rules.ts";
 import { inputReader } from "../http/input.ts";
+import { Refused } from "./say.ts";
 import { configOf, withDatabase } from "./settings.ts";
 
 type Options = Readonly<Record<string, unknown>>;
@@ -26,7 +28,13 @@ export async function act<T>(
       const { body } = await perform(store, { operation, caller, input: checked, now, random }, rules);
       return body as T;
     }),
-  );
+  ).catch(refuseInWordsOfCommands);
+}
+
+/** What a refusal tells a caller to ask over HTTP, an operator can ask by a command. */
+function refuseInWordsOfCommands(error: unknown): never {
+  if (!(error instanceof Failure)) throw error;
+  throw new Refused(error.message.replace("GET /admin/clients", "'petstore clients list'"));
 }
 
 /** The fields that were given. */

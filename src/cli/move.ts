@@ -6,7 +6,7 @@ import type { Counts } from "../store/move/format.ts";
 import { importStore } from "../store/move/import.ts";
 import { progress } from "./progress.ts";
 import { print, Refused } from "./say.ts";
-import { inspecting, withDatabase, withSettings } from "./settings.ts";
+import { inspecting, makingDatabase, withSettings } from "./settings.ts";
 
 /** Stands for standard output or input in the place of a file. */
 const STREAM = "-";
@@ -72,7 +72,7 @@ Examples:
     )
     .action(async (file: string, { json, ...options }: Options) => {
       const bytes = file === STREAM ? 0 : sizeOf(file);
-      const rows = await withDatabase(options, ({ fill }) =>
+      const rows = await makingDatabase(options, ({ fill }) =>
         fill(async (target) => {
           const bar = bytes > 0 ? progress("bytes", bytes) : progress("rows", 0);
           const chunks = file === STREAM ? Bun.stdin.stream() : Bun.file(file).stream();

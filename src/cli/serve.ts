@@ -18,7 +18,7 @@ export function serveCommand(): Command {
     )
     .action(async (options: { demo?: true }) => {
       const config = configOf(options);
-      await prepare(config, options.demo === true);
+      using _held = await prepare(config, options.demo === true);
       const log = openLog(config.logLevel, process.stdout.isTTY === true, standardOutput(), Date.now);
       const running = await listening(config, () => start(config, { clock: Date.now, log }));
       process.stderr.write(welcome(running.url, await orStop(running, () => firstKey(config))));

@@ -4,7 +4,7 @@ import { withoutPassword } from "../addresses.ts";
 import { type Config, readConfig, settings } from "../config.ts";
 import { Unavailable } from "../core/failure.ts";
 import type { Inspected, OpenedStore } from "../store/engine.ts";
-import { inspectStore, isPostgres, openStore } from "../store/open.ts";
+import { holdStore, inspectStore, isPostgres, openStore } from "../store/open.ts";
 import { DatabaseTrouble } from "./say.ts";
 
 type Name = keyof typeof settings;
@@ -42,19 +42,25 @@ export async function openDatabase(config: Config, now: number): Promise<OpenedS
   return orTrouble(config, () => openStore(config.databaseUrl, now));
 }
 
+/** Makes this process the server of a database that can have only one. */
+export async function holdDatabase(config: Config): Promise<Disposable> {
+  const { databaseUrl } = config;
+  const held = await orTrouble(config, () => holdStore(databaseUrl));
+  if (held) return held;
+  throw new DatabaseTrouble(
+    `A server runs on ${databaseUrl} already. Stop it first, or choose another file with DATABASE_URL; several servers share a PostgreSQL.`,
+  );
+}
+
 /** Looks at a database that must be there, and changes nothing in it. */
 export async function inspecting<T>(
   options: Readonly<Record<string, unknown>>,
   work: (inspected: Inspected) => Promise<T>,
 ): Promise<T> {
   const config = configOf(options);
-  const { databaseUrl } = config;
-  const isServer = isPostgres(databaseUrl);
-  if (!isServer && (!existsSync(databaseUrl) || statSync(databaseUrl).size === 0)) {
-    throw new DatabaseTrouble(`There is no database at ${databaseUrl}. Name it with DATABASE_URL.`);
-  }
-  const open = () => inspectStore(databaseUrl);
-  const inspected = isServer ? await orTrouble(config, open) : await open();
+  requireDatabase(config);
+  const open = () => inspectStore(config.databaseUrl);
+  const inspected = isPostgres(config.databaseUrl) ? await orTrouble(config, open) : await open();
   try {
     return await work(inspected);
   } finally {
@@ -62,8 +68,17 @@ export async function inspecting<T>(
   }
 }
 
-/** Does something with the database and closes it. */
+/** Does something with a database that must be there. */
 export async function withDatabase<T>(
+  options: Readonly<Record<string, unknown>>,
+  work: (opened: OpenedStore) => Promise<T>,
+): Promise<T> {
+  requireDatabase(configOf(options));
+  return makingDatabase(options, work);
+}
+
+/** Does something with the database, which is made if it is not there. */
+export async function makingDatabase<T>(
   options: Readonly<Record<string, unknown>>,
   work: (opened: OpenedStore) => Promise<T>,
 ): Promise<T> {
@@ -73,6 +88,14 @@ export async function withDatabase<T>(
   } finally {
     await opened.close();
   }
+}
+
+/** In the wrong folder a command would change a new store, which no server knows. */
+function requireDatabase({ databaseUrl }: Config): void {
+  if (isPostgres(databaseUrl) || (existsSync(databaseUrl) && statSync(databaseUrl).size > 0)) return;
+  throw new DatabaseTrouble(
+    `There is no database at ${databaseUrl}. Name it with DATABASE_URL, or make it with 'petstore serve' or 'petstore migrate'.`,
+  );
 }
 
 async function orTrouble<T>({ databaseUrl }: Config, open: () => Promise<T>): Promise<T> {

@@ -6,7 +6,7 @@ import { Unavailable } from "../core/failure.ts";
 import { rulesOf } from "../core/rules.ts";
 import type { Diagnosis } from "../store/doctor.ts";
 import { DAMAGE_EXIT, Exit, print, Refused } from "./say.ts";
-import { configOf, inspecting, withDatabase, withSettings } from "./settings.ts";
+import { configOf, inspecting, makingDatabase, withSettings } from "./settings.ts";
 
 /** `petstore migrate`: the tables brought up to date. */
 export function migrateCommand(): Command {
@@ -15,7 +15,7 @@ export function migrateCommand(): Command {
     .option("--json", "Print JSON.")
     .addHelpText("after", "\nExample:\n  petstore migrate --database-url ./data/petstore.db")
     .action((options: { json?: true }) =>
-      withDatabase(options, async ({ migrated }) => {
+      makingDatabase(options, async ({ migrated }) => {
         const text =
           migrated.length === 0
             ? "The database is up to date."
@@ -33,7 +33,7 @@ export function demoCommand(): Command {
     .option("--json", "Print JSON.")
     .addHelpText("after", "\nExample:\n  petstore demo")
     .action((options: { json?: true }) =>
-      withDatabase(options, async ({ transact }) => {
+      makingDatabase(options, async ({ transact }) => {
         const config = configOf(options);
         const now = Date.now();
         const loaded = await transact(async (store) => {

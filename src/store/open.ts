@@ -27,3 +27,8 @@ export async function inspectStore(url: string): Promise<Inspected> {
     ? (await import("./postgres/store.ts")).inspectPostgres(url)
     : (await import("./sqlite/store.ts")).inspectFile(url);
 }
+
+/** Keeps other servers off a database that can have only one, a file; null if another server has it. */
+export async function holdStore(url: string): Promise<Disposable | null> {
+  return isPostgres(url) ? { [Symbol.dispose]: () => {} } : (await import("./sqlite/place.ts")).holdFile(url);
+}

@@ -115,7 +115,7 @@ test.each([
   [["clients", "remove", "4711"]],
   [["keys", "create", "--client", "4711"]],
 ])("%j of a client that does not exist is refused", async (words) => {
-  expect(await refusal(...words)).toStartWith("There is no client 4711.");
+  expect(await refusal(...words)).toBe("There is no client 4711. Find ids with 'petstore clients list'.");
 });
 
 test("the plans are those of the specification", async () => {

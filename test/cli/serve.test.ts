@@ -1,6 +1,5 @@
-import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { adminKey, aFolder, eventually, type Folder, PETSTORE, petstore, run, serving } from "./command.ts";
 
 const READY_WITHIN_MS = 2000;
@@ -69,17 +68,6 @@ test("on a terminal the key is shown once, at the first start, and in no file", 
   expect(second.text).toContain("keys create --role admin");
 }, 20_000);
 
-test("a key file that others could read is closed to them before it holds the key", async () => {
-  using folder = aFolder();
-  mkdirSync(folder.file("data"));
-  writeFileSync(folder.file("data/admin.key"), "an old note\n");
-  chmodSync(folder.file("data/admin.key"), 0o644);
-  await using server = await serving({ database: folder.database });
-  expect(adminKey(folder)).toMatch(aKey);
-  expect(statSync(folder.file("data/admin.key")).mode & 0o777).toBe(0o600);
-  await server.end("SIGKILL");
-});
-
 test("the curl line works in a folder whose name has a space", async () => {
   using folder = aFolder();
   const database = folder.file("my pets/petstore.db");
@@ -102,19 +90,6 @@ test("a first start that finds its port taken does not cost the operator the adm
   const response = await fetch(`${server.url}/pets`, { headers: { "x-api-key": adminKey(folder) } });
   expect(response.status).toBe(200);
 });
-
-test("several first starts at once make one admin key", async () => {
-  for (let round = 0; round < 3; round++) {
-    using folder = aFolder();
-    const servers = await Promise.all(
-      Array.from({ length: 6 }, () => serving({ database: folder.database })),
-    );
-    await Promise.all(servers.map((server) => server.end("SIGTERM")));
-    using database = new Database(folder.database, { readonly: true });
-    expect(database.query("select count(*) from api_keys").values()).toEqual([[1]]);
-    expect(database.query("select count(*) from clients").values()).toEqual([[1]]);
-  }
-}, 30_000);
 
 test("settings come from the environment and from flags, and flags win", async () => {
   using folder = aFolder();

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { aFolder, petstore, run } from "./command.ts";
 
 test("a first admin key that cannot be written is not made: one sentence, and the next start makes it", async () => {
@@ -22,35 +22,65 @@ test("an address that is none is refused in one sentence", async () => {
   expect(stderr).toMatch(/^petstore: nope\.invalid is no address of this machine\.[^\n]+\n$/);
 });
 
-test.each(["doctor", "migrate", "serve", "keys list", "clients create --name Shop"])(
-  "petstore %s leaves another program's database alone",
-  async (command) => {
-    using folder = aFolder();
-    const file = folder.file("other.db");
-    using other = new Database(file, { create: true });
-    other.run("create table notes (text)");
-    const { code, stderr } = await petstore(command.split(" "), { env: { DATABASE_URL: file, PORT: "0" } });
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/^petstore: The database has tables of another program[^\n]+\n$/);
-    expect(other.query("select name from sqlite_schema").values()).toEqual([["notes"]]);
-  },
-);
+const others: readonly (readonly [string, string])[] = [
+  ["another program's tables", "create table notes (text)"],
+  [
+    "another program's migrations",
+    "create table migrations (id integer primary key, migration text, batch integer)",
+  ],
+];
 
-test.each(["doctor", "keys list", "clients list", "bans list"])(
-  "petstore %s looks only where there is a database, and makes none",
-  async (command) => {
-    using folder = aFolder();
-    writeFileSync(folder.file("empty.db"), "");
-    for (const name of ["missing.db", "empty.db"]) {
-      const { code, stderr } = await petstore(command.split(" "), {
-        env: { DATABASE_URL: folder.file(name) },
-      });
-      expect(code).toBe(1);
-      expect(stderr).toMatch(/^petstore: There is no database at [^\n]+\n$/);
-    }
-    expect(statSync(folder.file("empty.db")).size).toBe(0);
-  },
-);
+test.each(
+  others.flatMap(([what, tables]) =>
+    ["doctor", "migrate", "serve", "keys list", "clients create --name Shop"].map(
+      (command) => [command, what, tables] as const,
+    ),
+  ),
+)("petstore %s leaves a file with %s as it is, byte for byte", async (command, _, tables) => {
+  using folder = aFolder();
+  const file = folder.file("other.db");
+  {
+    using other = new Database(file, { create: true });
+    other.run(tables);
+  }
+  const before = readFileSync(file);
+  const { code, stderr } = await petstore(command.split(" "), { env: { DATABASE_URL: file, PORT: "0" } });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^petstore: The database has tables of another program[^\n]+\n$/);
+  expect(readFileSync(file).equals(before)).toBe(true);
+  expect(readdirSync(folder.path)).toEqual(["other.db"]);
+});
+
+test.each([
+  "doctor",
+  "export store.ndjson",
+  "keys list",
+  "keys create --role admin",
+  "keys rotate 5",
+  "keys revoke 5",
+  "clients list",
+  "clients create --name Shop",
+  "clients change 5 --plan pro",
+  "clients suspend 5",
+  "clients resume 5",
+  "clients remove 5",
+  "bans list",
+  "bans impose 5 --minutes 5",
+  "bans lift 5",
+])("petstore %s works only where there is a database, and makes none", async (command) => {
+  using folder = aFolder();
+  writeFileSync(folder.file("empty.db"), "");
+  for (const name of ["missing.db", "empty.db", "data/petstore.db"]) {
+    const { code, stderr } = await petstore(command.split(" "), {
+      env: { DATABASE_URL: folder.file(name) },
+      in: folder.path,
+    });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^petstore: There is no database at [^\n]+\n$/);
+  }
+  expect(statSync(folder.file("empty.db")).size).toBe(0);
+  expect(readdirSync(folder.path)).toEqual(["empty.db"]);
+});
 
 test("the doctor finds a file whose first page is broken, with exit code 3", async () => {
   using folder = aFolder();

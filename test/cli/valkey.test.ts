@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { Redis } from "ioredis";
 import { readConfig, WrongSettings } from "../../src/config.ts";
 import { todayLasts } from "../limits/spending.ts";
+import { aPostgres } from "../servers/postgres.ts";
 import { aValkey } from "../servers/valkey.ts";
 import { adminKey, aFolder, eventually, petstore, type Served, serving } from "./command.ts";
 
@@ -64,8 +65,9 @@ test("a server shares its limits by REDIS_URL too, by Valkey's clock, and writes
 test("two servers on one store are one: exactly the plan's requests, a ban at both at once, a lift within a second", async () => {
   await todayLasts(30);
   await using valkey = await aValkey();
+  await using postgres = await aPostgres();
   using folder = aFolder();
-  const { database } = folder;
+  const database = postgres.url(await postgres.newDatabase());
   const env = { VALKEY_URL: valkey.url, LOG_LEVEL: "warn", BAN_STRIKES: "5", BAN_GRACE_SECONDS: "0" };
   await using one = await serving({ database, in: folder.path, env });
   await using other = await serving({ database, in: folder.path, env });

@@ -83,6 +83,7 @@ interface Key {
 
 async function aKey(folder: Folder, ...quota: string[]): Promise<Key> {
   const env = { DATABASE_URL: folder.database };
+  await petstore(["migrate"], { env });
   const client = await petstore(["clients", "create", "--name", "Shop", ...quota, "--json"], { env });
   const { id } = JSON.parse(client.stdout) as { id: number };
   return JSON.parse((await petstore(["keys", "create", "--client", String(id), "--json"], { env })).stdout);

@@ -21,6 +21,16 @@ const CACHED_SHARE = 1 / 64;
  */
 const SERVED = { mmap_size: 2 ** 31 - 2 ** 16, cache_size: -2 * 1024 };
 
+const WRITING = {
+  // This one is a change of the file.
+  journal_mode: "wal",
+  synchronous: 2,
+  wal_autocheckpoint: 0,
+  journal_size_limit: LOG_FILE_BYTES,
+  // What a savepoint may have to undo stays in memory, and is no file.
+  temp_store: 2,
+};
+
 /** Statements of lists that a connection holds at once. */
 const HELD_LISTS = 100;
 
@@ -51,31 +61,37 @@ export interface Connection extends Db {
   close(): void;
 }
 
-/** Opens the database; a writer makes the file if it is not there. Every setting is read back. */
-export function connect(path: string, mode: "write" | "read"): Connection {
+/**
+ * Opens the database; a writer makes the file if it is not there. Every setting is read back. `admit` looks at the file
+ * before anything of it is changed, and throws if it must stay as it is.
+ */
+export function connect(
+  path: string,
+  mode: "write" | "read",
+  admit: (db: Connection) => void = () => {},
+): Connection {
   const database = classifying(
     () => new Database(path, mode === "write" ? { create: true, readwrite: true } : { readonly: true }),
   );
-  const pragmas: Record<string, string | number> = {
-    busy_timeout: BUSY_TIMEOUT_MS,
-    foreign_keys: 1,
-    trusted_schema: 0,
-    cache_size: -cacheKib(path),
-    ...(mode === "write"
-      ? {
-          journal_mode: "wal",
-          synchronous: 2,
-          wal_autocheckpoint: 0,
-          journal_size_limit: LOG_FILE_BYTES,
-          // What a savepoint may have to undo stays in memory, and is no file.
-          temp_store: 2,
-        }
-      : { query_only: 1 }),
-  };
-  classifying(() => {
-    for (const [name, wanted] of Object.entries(pragmas)) setPragma(database, name, wanted);
-  });
-  return connection(database);
+  const set = (pragmas: Readonly<Record<string, string | number>>) =>
+    classifying(() => {
+      for (const [name, wanted] of Object.entries(pragmas)) setPragma(database, name, wanted);
+    });
+  try {
+    set({
+      busy_timeout: BUSY_TIMEOUT_MS,
+      foreign_keys: 1,
+      trusted_schema: 0,
+      cache_size: -cacheKib(path),
+    });
+    const db = connection(database);
+    admit(db);
+    set(mode === "write" ? WRITING : { query_only: 1 });
+    return db;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
 }
 
 /** By the file as it is now; only asked for its size, because closing a descriptor of it would drop locks. */

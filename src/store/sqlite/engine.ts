@@ -1,10 +1,15 @@
+import { Unavailable } from "../../core/failure.ts";
 import type { Engine, EngineOptions } from "../engine.ts";
 import { reads } from "../store.ts";
 import { connectReader } from "./connection.ts";
+import { stayingOf } from "./place.ts";
 import { startWriter } from "./writer.ts";
 
 /** The more, the more rows lie side by side; the writer's thread is held for 0.3 to 0.5 s by it, checkpoint included. */
 const FOLDED_AT_ONCE = 16 * 1024 * 1024;
+
+/** How soon it is noticed that the file was taken away under the server. */
+const LOOK_FOR_FILE_MS = 500;
 
 /** SQLite: reads in this thread, writes in the one that `thread` names. */
 export async function openSqliteEngine(
@@ -13,10 +18,23 @@ export async function openSqliteEngine(
 ): Promise<Engine> {
   const writer = await startWriter(thread, { path: url, rules }, onFault);
   const reader = connectReader(url);
+  const isStaying = stayingOf(url);
+  let isThere = true;
+  const look = () => {
+    const wasThere = isThere;
+    isThere = isStaying();
+    if (wasThere && !isThere)
+      onFault(
+        `${url} was removed or replaced under the server. Writes are refused, because they would be lost. Put the file back or restore a backup, and start the server again.`,
+      );
+  };
+  const looking = setInterval(look, LOOK_FOR_FILE_MS);
+  looking.unref();
   return {
     foldedAtOnce: FOLDED_AT_ONCE,
     reads: reads(reader),
     async perform(command) {
+      if (!isThere) throw new Unavailable("The database file is not in its place.");
       const performed = await writer.perform(command);
       // Whoever hears of the write can read it.
       reader.refresh();
@@ -24,13 +42,15 @@ export async function openSqliteEngine(
     },
     forgetAnswers: writer.forgetAnswers,
     isReady() {
+      look();
       try {
-        return writer.isReady() && reader.value("select 1") === 1;
+        return isThere && writer.isReady() && reader.value("select 1") === 1;
       } catch {
         return false;
       }
     },
     async close() {
+      clearInterval(looking);
       await writer.close();
       reader.close();
     },

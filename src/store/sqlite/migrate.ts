@@ -1,4 +1,11 @@
-import { type Dialect, type Migration, migrations, requireCurrent, requireOurs } from "../migrations.ts";
+import {
+  type Dialect,
+  ForeignDatabase,
+  type Migration,
+  migrations,
+  requireCurrent,
+  requireOurs,
+} from "../migrations.ts";
 import type { Connection } from "./connection.ts";
 
 const dialect: Dialect = {
@@ -13,12 +20,10 @@ const dialect: Dialect = {
 export function migrate(db: Connection, now: number, wanted: readonly Migration[] = migrations): string[] {
   db.begin();
   try {
-    requireOurs(tablesOf(db), 0);
+    const applied = requireOurFile(db, wanted.length);
     db.exec(
       "create table if not exists migrations (number integer primary key, name text not null, applied_at integer not null) strict",
     );
-    const applied = appliedIn(db);
-    requireOurs(tablesOf(db), applied, wanted.length);
     const names = wanted.slice(applied).map((migration, index) => {
       for (const text of migration.statements(dialect)) db.exec(text);
       const name = migration.name.replaceAll("'", "''");
@@ -70,13 +75,25 @@ function plan(db: Connection): void {
   db.exec("analyze sqlite_schema");
 }
 
+/** Refuses a database that this program must leave alone: another's, or a newer one. Gives how many migrations it has. */
+export function requireOurFile(db: Connection, known = migrations.length): number {
+  const tables = tablesOf(db);
+  const applied = appliedTo(db, tables);
+  requireOurs(tables, applied, known);
+  return applied;
+}
+
 /** Refuses a database that this program cannot look at: another's, a newer one, or one that is not up to date. */
 export function requireCurrentFile(db: Connection): void {
   const tables = tablesOf(db);
-  requireCurrent(tables, tables.includes("migrations") ? appliedIn(db) : 0);
+  requireCurrent(tables, appliedTo(db, tables));
 }
 
-function appliedIn(db: Connection): number {
+function appliedTo(db: Connection, tables: readonly unknown[]): number {
+  if (!tables.includes("migrations")) return 0;
+  // Other programs have a table of this name, too.
+  const columns = db.rows("pragma table_info(migrations)").map(({ name }) => name);
+  if (!columns.includes("number")) throw new ForeignDatabase();
   return Number(db.value("select coalesce(max(number), 0) from migrations"));
 }
 

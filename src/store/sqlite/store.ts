@@ -1,13 +1,11 @@
-import { closeSync, mkdirSync, openSync } from "node:fs";
-import { dirname } from "node:path";
-import { Unavailable } from "../../core/failure.ts";
 import type { Inspected, OpenedStore } from "../engine.ts";
 import type { Snapshot } from "../move/moving.ts";
 import { reads } from "../store.ts";
 import { type Connection, connect } from "./connection.ts";
 import { diagnoseFile } from "./doctor.ts";
-import { migrate, requireCurrentFile } from "./migrate.ts";
+import { migrate, requireCurrentFile, requireOurFile } from "./migrate.ts";
 import { fillingOf, inSnapshot } from "./move.ts";
+import { makePlace } from "./place.ts";
 import { sqliteWrites } from "./writes.ts";
 
 /** The embedded database, opened for a command: everything in this thread. */
@@ -19,7 +17,7 @@ export interface EmbeddedStore extends OpenedStore {
 /** Opens the database file, makes it if it is not there, and brings its tables up to date. */
 export function openStore(path: string, now: number): EmbeddedStore {
   makePlace(path);
-  const db = connect(path, "write");
+  const db = connect(path, "write", requireOurFile);
   try {
     const migrated = migrate(db, now);
     const store = sqliteWrites(db);
@@ -66,16 +64,5 @@ async function inTransaction<T>(db: Connection, work: () => Promise<T>): Promise
   } catch (error) {
     db.rollback();
     throw error;
-  }
-}
-
-/** What is in the store is nobody's business but its owner's: folder and file are made so. */
-function makePlace(path: string): void {
-  try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // Only ever a new file: closing another descriptor of an open database would drop the process's locks on it.
-    closeSync(openSync(path, "wx", 0o600));
-  } catch (error) {
-    if ((error as { code?: string }).code !== "EEXIST") throw new Unavailable(error);
   }
 }

@@ -1,0 +1,54 @@
+import { Database } from "bun:sqlite";
+import { closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { Unavailable } from "../../core/failure.ts";
+
+/** How long servers that start at the same moment have to find out which of them is the first. */
+const FIRST_MS = 500;
+
+/** What is in the store is nobody's business but its owner's: folder and file are made so. */
+export function makePlace(path: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    // Only ever a new file: closing another descriptor of an open database would drop the process's locks on it.
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if ((error as { code?: string }).code !== "EEXIST") throw new Unavailable(error);
+  }
+}
+
+/**
+ * Keeps other servers off the file until it is disposed of or the process ends, however it ends; null if another server
+ * has it. Commands do not ask.
+ */
+export function holdFile(path: string): Disposable | null {
+  // Other names of the file lead to the same lock.
+  const lock = `${existsSync(path) ? realpathSync(path) : path}-lock`;
+  makePlace(lock);
+  let database: Database | undefined;
+  try {
+    database = new Database(lock, { readwrite: true });
+    database.run(`pragma busy_timeout = ${FIRST_MS}`);
+    database.run("begin exclusive");
+    return database;
+  } catch (error) {
+    database?.close();
+    if ((error as { code?: string }).code === "SQLITE_BUSY") return null;
+    throw new Unavailable(error);
+  }
+}
+
+/** Asks whether the path still leads to the file that it leads to now. */
+export function stayingOf(path: string): () => boolean {
+  const opened = identityOf(path);
+  return () => identityOf(path) === opened;
+}
+
+function identityOf(path: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(path, { bigint: true });
+    return `${dev} ${ino}`;
+  } catch {
+    return undefined;
+  }
+}

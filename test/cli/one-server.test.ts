@@ -1,0 +1,54 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { symlinkSync } from "node:fs";
+import { aFolder, petstore, serving } from "./command.ts";
+
+test("a second server on one file is refused in a sentence that names the file, and changes nothing", async () => {
+  using folder = aFolder();
+  await using first = await serving({ database: folder.database });
+  symlinkSync(folder.database, folder.file("same.db"));
+  for (const database of [folder.database, "data/petstore.db", folder.file("same.db")]) {
+    const env = { DATABASE_URL: database, PORT: "0" };
+    const { code, stdout, stderr } = await petstore(["serve", "--demo"], { env, in: folder.path });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(/^petstore: A server runs on \S+ already\. [^\n]+ DATABASE_URL[^\n]+\n$/);
+    expect(stderr).toContain(database);
+  }
+  expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
+  using database = new Database(folder.database, { readonly: true });
+  expect(database.query("select count(*) from pets").values()).toEqual([[0]]);
+});
+
+test("commands work beside a server", async () => {
+  using folder = aFolder();
+  await using _server = await serving({ database: folder.database });
+  for (const command of ["migrate", "demo", "keys list", "keys create", "export store.ndjson", "doctor"]) {
+    const asked = { env: { DATABASE_URL: folder.database }, in: folder.path };
+    expect({ command, ...(await petstore(command.split(" "), asked)) }).toMatchObject({ command, code: 0 });
+  }
+});
+
+test("a server that has stopped or was killed hinders no other", async () => {
+  using folder = aFolder();
+  for (const signal of ["SIGTERM", "SIGKILL", "SIGKILL", "SIGTERM"] as const) {
+    await using server = await serving({ database: folder.database });
+    await server.end(signal);
+  }
+});
+
+test("of several first starts at once one serves, and makes the one admin key", async () => {
+  for (let round = 0; round < 3; round++) {
+    using folder = aFolder();
+    const starts = await Promise.allSettled(
+      Array.from({ length: 6 }, () => serving({ database: folder.database })),
+    );
+    const servers = starts.flatMap((start) => (start.status === "fulfilled" ? [start.value] : []));
+    const refusals = starts.flatMap((start) => (start.status === "rejected" ? [String(start.reason)] : []));
+    await Promise.all(servers.map((server) => server.end("SIGTERM")));
+    expect(servers).toHaveLength(1);
+    for (const refusal of refusals) expect(refusal).toContain("A server runs on");
+    using database = new Database(folder.database, { readonly: true });
+    expect(database.query("select count(*) from api_keys").values()).toEqual([[1]]);
+    expect(database.query("select count(*) from clients").values()).toEqual([[1]]);
+  }
+}, 60_000);
