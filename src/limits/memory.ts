@@ -9,6 +9,7 @@ import type {
   NewEvent,
   Standing,
 } from "../core/ports.ts";
+import { isHalfway, isWorthAWarning, quotaWarning, strikeWarning } from "../core/warnings.ts";
 import {
   count,
   DAY_SECONDS,
@@ -26,7 +27,6 @@ const CLIENTS_IN_MEMORY = 2_000_000;
 export const ADDRESSES_IN_MEMORY = 100_000;
 /** Questions about the limits that a key may ask in a minute. */
 export const QUESTIONS: Quota = { perMinute: 60, perDay: 60 * 24 * 60 };
-const WARN_AT = 0.8;
 /** Where addresses are counted that came when the table was full. */
 const THE_REST = "the rest";
 
@@ -258,24 +258,4 @@ function looked<Id>(table: WindowTable<Id>, id: Id, quota: Quota, seconds: numbe
   roll(windows, seconds);
   table.keep();
   return stateOf(windows, quota, seconds);
-}
-
-/** Whether this very request has spent the part of the day that a client is warned at. */
-export function isWorthAWarning({ perDay }: Quota, { day }: LimitState): boolean {
-  return day.remaining === perDay - Math.ceil(perDay * WARN_AT);
-}
-
-/** Whether this very strike is the one that a client is warned at. */
-export function isHalfway({ strikes }: Conduct, bans: BanRules): boolean {
-  return strikes.length === Math.ceil(bans.strikes / 2);
-}
-
-export function quotaWarning({ clientId, perDay }: LimitedKey, { day }: LimitState): NewEvent {
-  const data = { clientId, limit: perDay, used: perDay - day.remaining, resetAt: day.resetAt };
-  return { type: "quota.warning", subject: `clients/${clientId}`, clientId, data };
-}
-
-export function strikeWarning({ keyId, clientId }: LimitedKey, conduct: Conduct, bans: BanRules): NewEvent {
-  const data = { keyId, clientId, strikes: conduct.strikes.length, threshold: bans.strikes };
-  return { type: "key.strike_warning", subject: `keys/${keyId}`, clientId, data };
 }

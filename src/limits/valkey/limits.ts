@@ -1,17 +1,9 @@
 import { goodConduct } from "../../core/bans.ts";
 import type { Quota } from "../../core/plans.ts";
 import type { Admission, LimitedKey } from "../../core/ports.ts";
+import { isHalfway, isWorthAWarning, quotaWarning, strikeWarning } from "../../core/warnings.ts";
 import { MINUTE_SECONDS, stateOf } from "../../core/windows.ts";
-import {
-  isHalfway,
-  isWorthAWarning,
-  type MemoryLimits,
-  type MemoryOptions,
-  memoryLimits,
-  QUESTIONS,
-  quotaWarning,
-  strikeWarning,
-} from "../memory.ts";
+import { type MemoryLimits, type MemoryOptions, memoryLimits, QUESTIONS } from "../memory.ts";
 import { catchingUp } from "./catching-up.ts";
 import { keyNames } from "./keys.ts";
 import { Elsewhere, NotDone, type Reply, type Send, TIMEOUT_MS } from "./link.ts";
