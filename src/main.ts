@@ -83,6 +83,11 @@ export async function start(
                   "A node of Valkey cannot be reached; each instance limits its clients from its own memory.",
                   { node, cause },
                 ),
+          onStillAway: (cause, node) =>
+            log.warn(`${node === null ? "Valkey" : "A node of Valkey"} still cannot be reached.`, {
+              ...(node !== null && { node }),
+              cause,
+            }),
           onBack: (node) => {
             if (node === null) log.warn("Valkey is back; limits are shared again.");
             else
