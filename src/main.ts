@@ -50,6 +50,12 @@ export async function start(
     rules,
     perform: performed,
     onFault: (error) => log.error("Something went wrong in the data store.", { cause: String(error) }),
+    onAway: (cause) =>
+      log.error("PostgreSQL cannot be reached; requests are refused until it is back.", { cause }),
+    onBack: (awayMs) =>
+      log.warn("PostgreSQL is back; requests are answered again.", {
+        awaySeconds: Math.round(awayMs) / 1000,
+      }),
   });
   const store = { ...engine.reads, perform: engine.perform };
   const perform = (operation: string, input: unknown) =>
@@ -78,6 +84,11 @@ export async function start(
                   "A node of Valkey cannot be reached; each instance limits its clients from its own memory.",
                   { node, cause },
                 ),
+          onStillAway: (cause, node) =>
+            log.warn(`${node === null ? "Valkey" : "A node of Valkey"} still cannot be reached.`, {
+              ...(node !== null && { node }),
+              cause,
+            }),
           onBack: (node) => {
             if (node === null) log.warn("Valkey is back; limits are shared again.");
             else
@@ -98,10 +109,12 @@ export async function start(
     },
     foldAfterBytes: engine.foldedAtOnce,
     onTrim: () => callers.forget(),
-    onFault: (error) =>
+    onFault: (error) => {
+      if (isTold(error)) return;
       log.warn("Counts could not be written down; they are kept for the next time.", {
         cause: String(error),
-      }),
+      });
+    },
   });
   const callers = knownCallers({ store, introduce: limits.introduce, keyWasUsed: behind.keyWasUsed });
   /** Bans that were earned and are on their way into the database. */
@@ -118,10 +131,11 @@ export async function start(
         limits.banIsKept(ban);
         return;
       } catch (error) {
-        log.error("A ban could not be kept; it holds in memory and is tried again.", {
-          keyId: ban.keyId,
-          cause: String(error),
-        });
+        if (!isTold(error))
+          log.error("A ban could not be kept; it holds in memory and is tried again.", {
+            keyId: ban.keyId,
+            cause: String(error),
+          });
         await Bun.sleep(TRY_AGAIN_MS);
       }
     } while (!isStopping);
@@ -196,7 +210,7 @@ export async function start(
         beforeDay: Math.floor(clock() / DAY_MS) - config.usageKeptDays,
       });
     } catch (error) {
-      log.warn("The sweep failed.", { cause: String(error) });
+      if (!isTold(error)) log.warn("The sweep failed.", { cause: String(error) });
     }
   };
   const timers = [setInterval(lookForChanges, LOOK_FOR_CHANGES_MS), setInterval(sweep, SWEEP_EVERY_MS)];
@@ -216,6 +230,11 @@ export async function start(
       log.flush();
     },
   };
+}
+
+/** Whether the log has the cause already: the database is away, and that was told when it went. */
+function isTold(error: unknown): boolean {
+  return error instanceof Unavailable && error.cause === undefined;
 }
 
 /** Waits for it, but no longer than this, and says whether it is done; no timer stays behind that would keep the process alive. */

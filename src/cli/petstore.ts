@@ -2,7 +2,7 @@ import { Command, CommanderError } from "commander";
 import packageFile from "../../package.json" with { type: "json" };
 import { WrongSettings } from "../config.ts";
 import { Failure } from "../core/failure.ts";
-import { ForeignDatabase, NewerDatabase, OlderDatabase, OldPostgres } from "../store/migrations.ts";
+import { UnusableDatabase } from "../store/migrations.ts";
 import { CannotMove } from "../store/move/moving.ts";
 import { CannotListen, DatabaseTrouble, Exit, Refused, USAGE_EXIT } from "./say.ts";
 
@@ -58,17 +58,7 @@ function told(error: unknown): number {
   if (error instanceof Exit) return error.code;
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT;
   if (error instanceof WrongSettings) return say(error.message, USAGE_EXIT);
-  for (const known of [
-    CannotListen,
-    DatabaseTrouble,
-    NewerDatabase,
-    OldPostgres,
-    OlderDatabase,
-    ForeignDatabase,
-    CannotMove,
-    Failure,
-    Refused,
-  ]) {
+  for (const known of [CannotListen, DatabaseTrouble, UnusableDatabase, CannotMove, Failure, Refused]) {
     if (error instanceof known) return say(error.message, 1);
   }
   console.error(error);

@@ -32,9 +32,9 @@ export class Conflict extends Error {
   }
 }
 
-/** The data store cannot do its work now; the cause goes to the log, not to the caller. */
+/** The data store cannot do its work now. The cause goes to the log, not to the caller; there is none where the log has it already. */
 export class Unavailable extends Failure {
-  constructor(cause: unknown, message = "The data store is not available. Repeat the request later.") {
+  constructor(cause?: unknown, message = "The data store is not available. Repeat the request later.") {
     super("unavailable", message);
     this.cause = cause;
   }

@@ -26,6 +26,9 @@ export interface EngineOptions {
   readonly connections: number;
   readonly perform: (store: Writes, command: Command, rules: Rules) => Promise<Performed>;
   readonly onFault: (error: unknown) => void;
+  /** A database that is another process cannot be reached; what it refuses until it is back has no cause of its own. */
+  readonly onAway?: (cause: string) => void;
+  readonly onBack?: (awayMs: number) => void;
 }
 
 /** A database to look at. */

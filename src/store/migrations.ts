@@ -240,42 +240,45 @@ export function requireOurs(tables: readonly unknown[], applied: number, known =
 
 /** Refuses a database that this program cannot look at without changing it. */
 export function requireCurrent(tables: readonly unknown[], applied: number): void {
-  if (tables.length === 0) throw new ForeignDatabase();
+  if (tables.length === 0) throw new EmptyDatabase();
   requireOurs(tables, applied);
   if (applied < migrations.length) throw new OlderDatabase(applied, migrations.length);
 }
 
-export class ForeignDatabase extends Error {
+/** A database that cannot be used as it is; its message says what to do. */
+export class UnusableDatabase extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = new.target.name;
+  }
+}
+
+export class EmptyDatabase extends UnusableDatabase {
+  constructor() {
+    super("The database is empty. 'petstore migrate' or 'petstore serve' makes its tables.");
+  }
+}
+
+export class ForeignDatabase extends UnusableDatabase {
   constructor() {
     super(
       "The database has tables of another program, and none of Petstore's. Name another with DATABASE_URL.",
     );
-    this.name = "ForeignDatabase";
   }
 }
 
-export class OldPostgres extends Error {
-  constructor(version: number, least: number) {
-    const [has, needs] = [version, least].map((each) => Math.floor(each / 10_000));
-    super(`The server is PostgreSQL ${has}, and Petstore needs ${needs} or later. Upgrade it.`);
-    this.name = "OldPostgres";
-  }
-}
-
-export class OlderDatabase extends Error {
+export class OlderDatabase extends UnusableDatabase {
   constructor(applied: number, known: number) {
     super(
       `The database has migration ${applied}, this program needs ${known}. Run 'petstore migrate' first.`,
     );
-    this.name = "OlderDatabase";
   }
 }
 
-export class NewerDatabase extends Error {
+export class NewerDatabase extends UnusableDatabase {
   constructor(applied: number, known: number) {
     super(
       `The database has migration ${applied}, this program knows only ${known}. Run the version that made it, or a newer one.`,
     );
-    this.name = "NewerDatabase";
   }
 }

@@ -82,6 +82,17 @@ test.each([
   expect(readdirSync(folder.path)).toEqual(["empty.db"]);
 });
 
+test("the doctor says of a database without tables that it is empty, and what makes them", async () => {
+  using folder = aFolder();
+  const file = folder.file("bare.db");
+  new Database(file, { create: true }).run("pragma user_version = 1");
+  const { code, stderr } = await petstore(["doctor"], { env: { DATABASE_URL: file } });
+  expect([code, stderr]).toEqual([
+    1,
+    "petstore: The database is empty. 'petstore migrate' or 'petstore serve' makes its tables.\n",
+  ]);
+});
+
 test("the doctor finds a file whose first page is broken, with exit code 3", async () => {
   using folder = aFolder();
   const env = { DATABASE_URL: folder.database };

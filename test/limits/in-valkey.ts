@@ -37,6 +37,7 @@ export async function inValkey(
     // What is to be exact over instances must not fail because the machine is busy.
     timeoutMs: options.timeoutMs ?? PATIENCE_MS,
     onAway: (cause) => void said.push(`away: ${cause}`),
+    onStillAway: (cause) => void said.push(`still away: ${cause}`),
     onBack: () => void said.push("back"),
   });
   await limits.settled;

@@ -30,6 +30,7 @@ function known(options: Partial<NodesOptions> = {}): Nodes & Disposable & { read
     catchUp: async () => {},
     tellRest: () => {},
     onAway: (_, node) => void said.push(`away: ${node}`),
+    onStillAway: () => {},
     onBack: (node) => void said.push(`back: ${node}`),
     ...options,
   });

@@ -191,6 +191,36 @@ describe("a server whose Valkey is away", () => {
     expect(store.logged()).not.toContain("horse");
   });
 
+  test("says once that its password is no longer the right one, though at first only the connection had ended", async () => {
+    const server = await aServer({ password: "old-horse" });
+    await using store = await storeOn(server);
+    expect((await ask(store.customer)).status).toBe(200);
+    const operator = new Redis(server.url);
+    await operator.config("SET", "requirepass", "new-horse");
+    await operator.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+    const triedTimes = async () =>
+      Number(/total_connections_received:(\d+)/.exec(await operator.info("stats"))?.[1] ?? 0);
+    expect(await eventually(() => saidTimes(store, "WRONGPASS") === 1, BACK_WITHIN_MS)).toBe(true);
+    const then = await triedTimes();
+    expect(await eventually(async () => (await triedTimes()) >= then + 5, 5000)).toBe(true);
+    expect([saidTimes(store, AWAY), saidTimes(store, "WRONGPASS")]).toEqual([1, 1]);
+    expect(store.logged()).not.toContain("horse");
+    expect((await ask(store.customer)).status).toBe(200);
+
+    await operator.config("SET", "requirepass", "old-horse");
+    operator.disconnect();
+    expect(await eventually(() => saidTimes(store, BACK) === 1, BACK_WITHIN_MS)).toBe(true);
+  });
+
+  test("says so once more when it comes up with another password", async () => {
+    const port = aFreePort();
+    await using store = await storeOn({ url: `redis://:wrong-horse@127.0.0.1:${port}` });
+    expect([saidTimes(store, AWAY), saidTimes(store, "WRONGPASS")]).toEqual([1, 0]);
+    await aServer({ port, password: "right-horse" });
+    expect(await eventually(() => saidTimes(store, "WRONGPASS") === 1, BACK_WITHIN_MS)).toBe(true);
+    expect(saidTimes(store, AWAY)).toBe(1);
+  });
+
   test("does without one that is full, and goes back when there is room", async () => {
     const server = await aServer();
     await using store = await storeOn(server);

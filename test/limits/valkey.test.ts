@@ -149,6 +149,33 @@ describe("instances that share a Valkey", () => {
     });
   });
 
+  test("read a key's conduct once and keep it once for all that one turn refuses, and judge each by those before", async () => {
+    using shared = await instances(1);
+    const { one, clock, bans } = shared;
+    const key = { ...KEY, perMinute: 1 };
+    expect(await times(one, key, 2, clock.now)).toEqual({ ok: 1, minute: 1 });
+    clock.now += PAST_GRACE;
+    const calls = async (command: string) =>
+      Number(
+        new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(await valkey.client().info("commandstats"))?.[1],
+      );
+    const inOneTurn = async (number: number) => {
+      const before = [await calls("hmget"), await calls("hset")] as const;
+      const all = Array.from({ length: number }, async () => one.limits.admit(key, clock.now, false));
+      const refusing = (await Promise.all(all)).map((each) => each.refusing);
+      const [read, kept] = [(await calls("hmget")) - before[0], (await calls("hset")) - before[1]];
+      return { refusing, read, kept };
+    };
+    // The windows are read beside it.
+    expect(await inOneTurn(12)).toEqual({ refusing: Array(12).fill("minute"), read: 2, kept: 1 });
+    const { standing } = await one.limits.ask(key, clock.now);
+    expect(standing.conduct.strikes).toEqual(Array(12).fill(clock.now));
+    // And the ban is kept beside it.
+    const refusing = [...Array(8).fill("minute"), ...Array(4).fill("ban")];
+    expect(await inOneTurn(12)).toEqual({ refusing, read: 2, kept: 2 });
+    expect(bans).toHaveLength(1);
+  });
+
   test("one that learns of a lift frees all, and what others still believe brings nothing back", async () => {
     using shared = await instances(2);
     const { one, other, clock } = shared;

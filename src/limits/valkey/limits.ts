@@ -27,6 +27,8 @@ export interface ValkeyOptions extends MemoryOptions {
   readonly timeoutMs?: number;
   /** Valkey, or a node of a cluster, cannot be reached: limits go on in memory. */
   readonly onAway: (cause: string, node: string | null) => void;
+  /** It is still away, and a cause that was not told yet has come to light. */
+  readonly onStillAway: (cause: string, node: string | null) => void;
   /** It is back and has caught up. */
   readonly onBack: (node: string | null) => void;
 }
@@ -76,6 +78,7 @@ export function valkeyLimits(options: ValkeyOptions): ValkeyLimits {
       outages += 1;
       options.onAway(cause, node);
     },
+    onStillAway: options.onStillAway,
     onBack: options.onBack,
   });
   const forgetting = setInterval(

@@ -49,6 +49,8 @@ export interface LinkOptions {
   /** Valkey answers; what it has missed is told, while requests still do without it. */
   readonly catchUp: (send: Send) => Promise<void>;
   readonly onDown: (cause: string) => void;
+  /** It is still down, but it answers, and says why. */
+  readonly onRefused: (cause: string) => void;
   /** From now on requests wait for it; what is sent here is there before all of them. */
   readonly onUp: (send: Send) => void;
 }
@@ -74,7 +76,7 @@ interface Waiting {
  * go, and no request waits again until a probe has been answered in time.
  */
 export function openLink(options: LinkOptions): Link {
-  const { url, timeoutMs, catchUp, onDown, onUp } = options;
+  const { url, timeoutMs, catchUp, onDown, onRefused, onUp } = options;
   const redis = new Redis(url, {
     scripts,
     lazyConnect: true,
@@ -140,7 +142,7 @@ export function openLink(options: LinkOptions): Link {
           // An answer that is an error: the script did nothing. Without an answer nobody knows.
           const isAnswer = error instanceof ReplyError;
           reject(isAnswer ? new NotDone(error.message) : error);
-          goDown(error.message);
+          goDown(error.message, isAnswer);
         },
       );
     });
@@ -161,11 +163,12 @@ export function openLink(options: LinkOptions): Link {
     if (now - dueAt > LATE_MS && !isLastTurn) return arm(LATE_MS, true);
     goDown(quietMs < timeoutMs ? `answers take ${Math.round(waitedMs)} ms` : `no answer in ${timeoutMs} ms`);
   };
-  const goDown = (cause: string) => {
+  const goDown = (cause: string, isAnswer = false) => {
     for (const { fail } of waiting) fail(new Error(cause));
     waiting.clear();
     clearTimeout(timer);
     timer = undefined;
+    if (state === "down" && isAnswer) onRefused(cause);
     if (state === "down" || state === "closed") return;
     state = "down";
     firstAnswer.resolve();
@@ -209,7 +212,7 @@ export function openLink(options: LinkOptions): Link {
         probeSentAt = undefined;
         // The slot is on its way to another node, or there already: that says nothing of this one.
         isProbeRefused = options.isNode && elsewhereOf(error, url) !== null;
-        if (!isProbeRefused) goDown(error.message);
+        if (!isProbeRefused) goDown(error.message, error instanceof ReplyError);
       },
     );
   };
@@ -230,7 +233,7 @@ export function openLink(options: LinkOptions): Link {
 
   redis.on("error", (error: Error) => {
     lastFault = error.message || String((error as { code?: unknown }).code ?? error);
-    if (state === "starting") goDown(lastFault);
+    if (state === "starting" || error instanceof ReplyError) goDown(lastFault, true);
   });
   redis.on("close", () => goDown(lastFault === "no answer yet" ? "the connection was closed" : lastFault));
   redis.on("ready", () => {

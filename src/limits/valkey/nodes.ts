@@ -23,6 +23,8 @@ export interface NodesOptions extends CatchingUp {
   readonly probeKey: (number: number) => string;
   /** A node went away, or all there is (null). */
   readonly onAway: (cause: string, node: string | null) => void;
+  /** It is still away, for a cause that was not told yet. */
+  readonly onStillAway: (cause: string, node: string | null) => void;
   /** It is back, or another has taken its place, and has caught up. */
   readonly onBack: (node: string | null) => void;
 }
@@ -55,7 +57,8 @@ type Owners = (Node | undefined)[];
 export function openNodes(options: NodesOptions): Nodes {
   const { urls, timeoutMs, catchUp, tellRest } = options;
   const nodes = new Map<string, Node>();
-  const away = new Set<string | null>();
+  /** Those that are away, and the causes that were told. */
+  const away = new Map<string | null, Set<string>>();
   const settled = Promise.withResolvers<void>();
   /** As it was last heard, and as it is in force: an owner that is new catches up before it is asked. */
   let heard: Owners = new Array(SLOTS).fill(undefined);
@@ -65,8 +68,14 @@ export function openNodes(options: NodesOptions): Nodes {
 
   const goAway = (node: string | null, cause: string) => {
     if (away.has(node)) return;
-    away.add(node);
+    away.set(node, new Set([kindOf(cause)]));
     options.onAway(cause, node);
+  };
+  const stayAway = (node: string | null, cause: string) => {
+    const told = away.get(node);
+    if (!told || told.has(kindOf(cause))) return;
+    told.add(kindOf(cause));
+    options.onStillAway(cause, node);
   };
   const comeBack = (node: string | null) => {
     if (away.delete(node)) options.onBack(node);
@@ -96,6 +105,7 @@ export function openNodes(options: NodesOptions): Nodes {
       },
       catchUp: (send) => catchUp(following(send), owns),
       onDown: (cause) => goAway(name, cause),
+      onRefused: (cause) => stayAway(name, cause),
       onUp: (send) => {
         tellRest(following(send), owns);
         // One that is about to get slots is back when it has them.
@@ -145,7 +155,10 @@ export function openNodes(options: NodesOptions): Nodes {
       await hear(await ask());
     } catch (error) {
       isStale = true;
-      if (kind === "unknown" && !isClosed) goAway(null, causeOf(error));
+      if (kind === "unknown" && !isClosed) {
+        goAway(null, causeOf(error));
+        stayAway(null, causeOf(error));
+      }
     }
     isAsking = false;
     settled.resolve();
@@ -222,6 +235,11 @@ export function openNodes(options: NodesOptions): Nodes {
 }
 
 type Heard = readonly Owned[] | { readonly single: string };
+
+/** What Valkey says begins with a word for its kind, such as WRONGPASS. */
+function kindOf(cause: string): string {
+  return cause.split(" ", 1)[0] as string;
+}
 
 function causeOf(error: unknown): string {
   const [first] = error instanceof AggregateError ? error.errors : [error];

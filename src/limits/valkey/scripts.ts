@@ -139,53 +139,57 @@ local seconds = math.floor(now / 1000)
 local windows = rolled(KEYS[1], seconds)
 local ban = math.max(tonumber(ARGV[5]), number(redis.call("HGET", KEYS[2], "ban")))
 
-local function refuse(reply, verdict)
+-- How the key is judged, for a script that refuses: its conduct is read once and kept once, however many are refused.
+local function judging()
   ${CONDUCT}
   local strikesAllowed, strikeWindow, grace = tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
-  local resetAt = (verdict == 2 and (windows.day + 1) * ${DAY_SECONDS} or windows.minuteOpenedAt + ${MINUTE_SECONDS}) * 1000
   local conduct = conductOf(KEYS[2])
-  local isStrike, bannedUntil = 0, 0
-  if conduct.windowResetAt ~= resetAt then
-    conduct.windowResetAt = resetAt
-    conduct.firstRefusedAt = now
-  elseif now - conduct.firstRefusedAt <= grace then
-    return
-  else
-    isStrike = 1
-    conduct.level = levelAt(conduct, now)
-    conduct.strikes = recent(conduct.strikes, now, strikeWindow)
-    conduct.strikes[#conduct.strikes + 1] = now
-    conduct.goodSince = now
-    if #conduct.strikes >= strikesAllowed then
-      local minutes = timesOf(ARGV[11])
-      conduct.level = conduct.level + 1
-      bannedUntil = now + minutes[math.min(conduct.level, #minutes)] * ${MINUTE_SECONDS * 1000}
-      if verdict == 2 then bannedUntil = math.min(bannedUntil, resetAt) end
-      conduct.strikes = {}
-      conduct.goodSince = bannedUntil
-      redis.call("HSET", KEYS[2], "ban", text(bannedUntil))
-      ban = bannedUntil
+  local strikes = recent(conduct.strikes, now, strikeWindow)
+  local list, hasChanged = listOf(strikes), false
+  local function refuse(reply, verdict)
+    local resetAt = (verdict == 2 and (windows.day + 1) * ${DAY_SECONDS} or windows.minuteOpenedAt + ${MINUTE_SECONDS}) * 1000
+    local isStrike, bannedUntil = 0, 0
+    if conduct.windowResetAt ~= resetAt then
+      conduct.windowResetAt, conduct.firstRefusedAt = resetAt, now
+    elseif now - conduct.firstRefusedAt <= grace then
+      return
+    else
+      isStrike = 1
+      conduct.level, conduct.goodSince = levelAt(conduct, now), now
+      strikes[#strikes + 1] = now
+      list = list == "" and text(now) or list .. "," .. text(now)
+      if #strikes >= strikesAllowed then
+        local minutes = timesOf(ARGV[11])
+        conduct.level = conduct.level + 1
+        bannedUntil = now + minutes[math.min(conduct.level, #minutes)] * ${MINUTE_SECONDS * 1000}
+        if verdict == 2 then bannedUntil = math.min(bannedUntil, resetAt) end
+        strikes, list, conduct.goodSince, ban = {}, "", bannedUntil, bannedUntil
+        redis.call("HSET", KEYS[2], "ban", text(bannedUntil))
+      end
+      conduct.strikes = strikes
     end
+    hasChanged = true
+    reply[7], reply[8] = bannedUntil, isStrike
+    reply[9], reply[10] = conduct.windowResetAt, conduct.firstRefusedAt
+    reply[11] = isStrike == 1 and list or listOf(conduct.strikes)
+    reply[12], reply[13] = conduct.level, conduct.goodSince
   end
-  keepConduct(KEYS[2], conduct, lifts, now, strikeWindow)
-  reply[7] = bannedUntil
-  reply[8] = isStrike
-  reply[9] = conduct.windowResetAt
-  reply[10] = conduct.firstRefusedAt
-  reply[11] = listOf(conduct.strikes)
-  reply[12] = conduct.level
-  reply[13] = conduct.goodSince
+  return refuse, function() if hasChanged then keepConduct(KEYS[2], conduct, lifts, now, strikeWindow) end end
 end
 
-local replies = {}
+local replies, refuse, keepJudged = {}, nil, nil
 for request = 1, tonumber(ARGV[2]) do
   local verdict = 0
   if ban > now then verdict = 3
   elseif ARGV[7] == "0" then verdict = counted(windows, perMinute, perDay, seconds) end
   local reply = { now, verdict, windows.minuteOpenedAt, windows.minuteCount, windows.day, windows.dayCount, ban }
-  if verdict == 1 or verdict == 2 then refuse(reply, verdict) end
+  if verdict == 1 or verdict == 2 then
+    if not refuse then refuse, keepJudged = judging() end
+    refuse(reply, verdict)
+  end
   replies[request] = reply
 end
+if keepJudged then keepJudged() end
 if windows.hasChanged then keep(KEYS[1], windows, seconds, ${CLIENT_KEPT_SECONDS}) end
 return replies
 `;

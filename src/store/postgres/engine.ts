@@ -6,6 +6,7 @@ import { reads } from "../store.ts";
 import { askingDb, type TransactionOptions } from "./connection.ts";
 import { accessLock, keyLock, type Lock } from "./locks.ts";
 import { openPool, POOL_BOUNDS } from "./pool.ts";
+import { pulse } from "./pulse.ts";
 import { transact } from "./transact.ts";
 import { readsInTurns } from "./turns.ts";
 
@@ -34,7 +35,8 @@ const FOLDED_AT_ONCE = 1024 * 1024;
 const one = sql<{ one: number }>`select 1 as one`;
 
 /** PostgreSQL: reads and writes in this process, on a bounded number of connections. */
-export function openPostgresEngine({ url, rules, connections, perform, onFault }: EngineOptions): Engine {
+export function openPostgresEngine(options: EngineOptions): Engine {
+  const { url, rules, connections, perform, onFault } = options;
   const settings = {
     url,
     connectMs: CONNECT_MS,
@@ -44,10 +46,10 @@ export function openPostgresEngine({ url, rules, connections, perform, onFault }
     settings: BY_INDEX,
   };
   // Of one server: while either hears of it, neither gives it up.
-  const pulse = { heardAt: Number.NEGATIVE_INFINITY };
-  const pool = openPool(settings, connections, POOL_BOUNDS, pulse);
+  const server = pulse(options);
+  const pool = openPool(settings, connections, POOL_BOUNDS, server);
   // One connection beside the others: that keys were revoked is seen, and that the server is ready, however many wait.
-  const watching = openPool(settings, 1, POOL_BOUNDS, pulse);
+  const watching = openPool(settings, 1, POOL_BOUNDS, server);
   const watch = askingDb(watching, WATCH_MS);
   let forgetting: Promise<void> | undefined;
   const underWay = new Set<Promise<unknown>>();

@@ -1,5 +1,6 @@
 import { Unavailable } from "../../core/failure.ts";
 import { tooManyWait } from "../trouble.ts";
+import { type Pulse, pulse } from "./pulse.ts";
 import { isFull } from "./trouble.ts";
 import { Lost, openWire, type Wire, type WireSettings } from "./wire.ts";
 
@@ -20,11 +21,6 @@ const KEPT_FOR_READS = 2;
 /** A server that was heard of within this time is not given up, whatever becomes of one connection. */
 const SILENT_MS = 1500;
 const OUTDATED = "what was prepared on it holds no more";
-
-/** When the server was last heard of, by a clock that nobody sets; what ends one connection says nothing of it while others are answered. */
-export interface Pulse {
-  heardAt: number;
-}
 
 export type Use = "read" | "write";
 
@@ -58,7 +54,7 @@ export function openPool(
   settings: WireSettings,
   size: number,
   bounds: PoolBounds = POOL_BOUNDS,
-  pulse: Pulse = { heardAt: Number.NEGATIVE_INFINITY },
+  server: Pulse = pulse(),
 ): Pool {
   const idle: Wire[] = [];
   const open = new Set<Wire>();
@@ -73,10 +69,10 @@ export function openPool(
   let isClosed = false;
 
   const onHeard = () => {
-    pulse.heardAt = performance.now();
+    server.heardAt = performance.now();
   };
   const isReachable = () => unreachable === undefined && !isClosed;
-  const isHeard = () => performance.now() - pulse.heardAt < SILENT_MS;
+  const isHeard = () => performance.now() - server.heardAt < SILENT_MS;
   const mayWrite = () => writing.size < mostWriting;
   const handed = (wire: Wire, use: Use): Wire => {
     if (use === "write") writing.add(wire);
@@ -134,7 +130,7 @@ export function openPool(
     if (wire.isLost) throw new Lost("the server ended it as it began");
     if (isClosed || open.size >= size) return wire.discard("it is not needed");
     open.add(wire);
-    unreachable = undefined;
+    reached();
     giveBack(wire);
   };
   const giveBack = (wire: Wire) => {
@@ -147,9 +143,10 @@ export function openPool(
   const giveUp = (cause: unknown) => {
     if (unreachable !== undefined || isClosed) return;
     unreachable = cause;
+    server.onAway(cause);
     for (const { reject, timer } of [...waiting.read, ...waiting.write]) {
       clearTimeout(timer);
-      reject(new Unavailable(cause));
+      reject(new Unavailable());
     }
     waiting.read.clear();
     waiting.write.clear();
@@ -157,13 +154,18 @@ export function openPool(
     dropIdle("the server does not answer");
     reachAgain();
   };
+  const reached = () => {
+    if (unreachable === undefined) return;
+    unreachable = undefined;
+    server.onBack();
+  };
   const reachAgain = async () => {
     if (isProbing) return;
     isProbing = true;
     while (unreachable !== undefined && !isClosed) {
       try {
         await openOne();
-        unreachable = undefined;
+        reached();
       } catch (error) {
         if (unreachable !== undefined) unreachable = error;
         await Bun.sleep(bounds.probeMs);
@@ -185,7 +187,7 @@ export function openPool(
   return {
     async lease(deadline, use, which) {
       if (isClosed) throw new Unavailable("The store is closed.");
-      if (unreachable !== undefined) throw new Unavailable(unreachable);
+      if (unreachable !== undefined) throw new Unavailable();
       if (which === "fresh") dropIdle("another has ended, so this one may have too");
       const wire = use === "read" || mayWrite() ? idle.pop() : undefined;
       if (wire) return handed(wire, use);

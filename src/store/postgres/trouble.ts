@@ -16,12 +16,16 @@ const TROUBLES: readonly string[] = [
   "25P03", // idle in a transaction for too long
   "28", // refused to let us in
   "3D", // no such database
+  "42501", // a right that we were not given
   "53", // out of room, memory or connections
   "55P03", // waited too long for a lock
   "57", // stopping, starting, or a statement that took too long
   "58", // its own system
   "XX", // damage
 ];
+
+/** No right to make tables: to none of a schema, or to no schema at all. */
+const FORBIDDEN: ReadonlySet<string> = new Set(["42501", "3F000"]);
 
 /** What a prepared statement meets on a connection that is not what it was. */
 const STALE: ReadonlySet<string> = new Set(["26000", "0A000"]);
@@ -45,6 +49,11 @@ export function isLockTimeout(error: unknown): boolean {
 /** Whether the server has as many connections as it takes. */
 export function isFull(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "53300";
+}
+
+/** Whether the server lets us make or change no tables. */
+export function isForbidden(error: unknown): error is pg.DatabaseError {
+  return error instanceof pg.DatabaseError && FORBIDDEN.has(error.code ?? "");
 }
 
 /** Whether the connection ended, and with it what was under way. */
