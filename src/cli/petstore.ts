@@ -5,10 +5,15 @@ import { Failure } from "../core/failure.ts";
 import { ForeignDatabase, NewerDatabase, OlderDatabase, OldPostgres } from "../store/migrations.ts";
 import { CannotMove } from "../store/move/moving.ts";
 import { CannotListen, DatabaseTrouble, Exit, Refused, USAGE_EXIT } from "./say.ts";
+import { stopSignal } from "./signals.ts";
 
 /** In the order of the help. Only what is asked for is loaded: a server has no use for the rest. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  serve: async () => (await import("./serve.ts")).serveCommand(),
+  serve: async () => {
+    // Before the rest is loaded, so that a start hears it: as process 1 it would be lost.
+    const stop = stopSignal();
+    return (await import("./serve.ts")).serveCommand(stop);
+  },
   migrate: async () => (await import("./store.ts")).migrateCommand(),
   demo: async () => (await import("./store.ts")).demoCommand(),
   clients: async () => (await import("./clients.ts")).clientCommands(),
