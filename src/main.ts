@@ -1,5 +1,6 @@
 import type { Config } from "./config.ts";
 import type { Caller } from "./core/context.ts";
+import { causeOf } from "./core/failure.ts";
 import { ANSWERS_KEPT_MS, perform as performed } from "./core/perform.ts";
 import type { NewBanRecord } from "./core/ports.ts";
 import { rulesOf } from "./core/rules.ts";
@@ -41,18 +42,25 @@ export async function start(
   { clock, isClockMoved = false, log }: Surroundings,
 ): Promise<Running> {
   const rules = rulesOf(config);
+  let isStopping = false;
+  /** Nothing is tried again from here on. */
+  let isClosing = false;
   const engine = await openEngine(new URL("./writer.ts", import.meta.url), {
     url: config.databaseUrl,
     connections: config.databaseConnections,
     rules,
     perform: performed,
     onFault: (error) =>
-      log.error("Something went wrong in the data store, and is tried again.", { cause: String(error) }),
+      log.error(
+        isClosing
+          ? "The data store could not be closed as it should; the next start mends that."
+          : "Something went wrong in the data store, and is tried again.",
+        { cause: causeOf(error) },
+      ),
   });
   const store = { ...engine.reads, perform: engine.perform };
   const perform = (operation: string, input: unknown) =>
     engine.perform({ operation, caller: itself, input, now: clock() });
-  let isStopping = false;
 
   const usage = usageCounter();
   const limiting: MemoryOptions = {
@@ -97,9 +105,12 @@ export async function start(
     foldAfterBytes: engine.foldedAtOnce,
     onTrim: () => callers.forget(),
     onFault: (error) =>
-      log.warn("Counts could not be written down; they are kept for the next time.", {
-        cause: String(error),
-      }),
+      log.warn(
+        isClosing
+          ? "Counts could not be written down before the end, and are lost."
+          : "Counts could not be written down; they are kept for the next time.",
+        { cause: causeOf(error) },
+      ),
   });
   const callers = knownCallers({ store, introduce: limits.introduce, keyWasUsed: behind.keyWasUsed });
   /** Bans that were earned and are on their way into the database. */
@@ -118,7 +129,7 @@ export async function start(
       } catch (error) {
         log.error("A ban could not be kept; it holds in memory and is tried again.", {
           keyId: ban.keyId,
-          cause: String(error),
+          cause: causeOf(error),
         });
         await Bun.sleep(TRY_AGAIN_MS);
       }
@@ -129,7 +140,7 @@ export async function start(
   // What the last run left in tallies: requests are counted from rows on.
   await behind.fold().catch((error) =>
     log.warn("Counts of the last run could not be brought into rows; they are tried again.", {
-      cause: String(error),
+      cause: causeOf(error),
     }),
   );
 
@@ -193,7 +204,7 @@ export async function start(
         beforeDay: Math.floor(clock() / DAY_MS) - config.usageKeptDays,
       });
     } catch (error) {
-      log.warn("The sweep failed.", { cause: String(error) });
+      log.warn("The sweep failed.", { cause: causeOf(error) });
     }
   };
   const timers = [setInterval(lookForChanges, LOOK_FOR_CHANGES_MS), setInterval(sweep, SWEEP_EVERY_MS)];
@@ -207,6 +218,7 @@ export async function start(
       for (const timer of timers) clearInterval(timer);
       await atMost(config.shutdownSeconds * 1000, server.stop());
       await server.stop(true);
+      isClosing = true;
       await behind.stop();
       valkey?.close();
       await engine.close();

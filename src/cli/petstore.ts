@@ -1,7 +1,7 @@
 import { Command, CommanderError } from "commander";
 import packageFile from "../../package.json" with { type: "json" };
 import { WrongSettings } from "../config.ts";
-import { Failure } from "../core/failure.ts";
+import { causeOf, Failure, Unavailable } from "../core/failure.ts";
 import { ForeignDatabase, NewerDatabase, OlderDatabase, OldPostgres } from "../store/migrations.ts";
 import { CannotMove } from "../store/move/moving.ts";
 import { CannotListen, DatabaseTrouble, Exit, Refused, USAGE_EXIT } from "./say.ts";
@@ -63,6 +63,7 @@ function told(error: unknown): number {
   if (error instanceof Exit) return error.code;
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT;
   if (error instanceof WrongSettings) return say(error.message, USAGE_EXIT);
+  if (error instanceof Unavailable) return say(`${error.message} The cause: ${causeOf(error)}.`, 1);
   for (const known of [
     CannotListen,
     DatabaseTrouble,

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import type { Config } from "../config.ts";
+import { causeOf } from "../core/failure.ts";
 import { openLog } from "../http/log.ts";
 import { type Running, start } from "../main.ts";
 import { firstKey, type KeyPlace, prepare } from "./first-start.ts";
@@ -30,7 +31,7 @@ export function serveCommand(stop: Promise<void>): Command {
       if (isStopped) return end();
       const running = await listening(config, () => start(config, { clock: Date.now, log }));
       process.on("unhandledRejection", (error) =>
-        log.error("A fault that no request waits for.", { cause: String(error) }),
+        log.error("A fault that no request waits for.", { cause: causeOf(error) }),
       );
       // It answers already, so a stop does not wait for the key.
       await Promise.race([orStop(running, () => welcomed(config, running.url)), stop]);

@@ -52,6 +52,15 @@ test.each(["doctor", "keys list", "clients list", "bans list"])(
   },
 );
 
+test("an export of a file that is no database says so", async () => {
+  using folder = aFolder();
+  writeFileSync(folder.file("letter.txt"), "Dear aunt, this is not a database.\n".repeat(50));
+  const env = { DATABASE_URL: folder.file("letter.txt") };
+  const { code, stdout, stderr } = await petstore(["export", "-"], { env });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toMatch(/^petstore: [^\n]+ The cause: SQLiteError: file is not a database\.\n$/);
+});
+
 test("the doctor finds a file whose first page is broken, with exit code 3", async () => {
   using folder = aFolder();
   const env = { DATABASE_URL: folder.database };
