@@ -83,8 +83,9 @@ async function listening(config: Config, run: () => Promise<Running>): Promise<R
       throw new CannotListen(
         `${at} may not be listened on by this user. Choose a port above 1023: --port 8080.`,
       );
-    // A name that nothing resolves has no code.
-    if (code === "EADDRNOTAVAIL" || (code === undefined && message?.startsWith("Failed to listen")))
+    // A name that nothing resolves has this code or none.
+    const isUnknown = code === "ENOTFOUND" || (code === undefined && message?.startsWith("Failed to listen"));
+    if (code === "EADDRNOTAVAIL" || isUnknown)
       throw new CannotListen(
         `${config.host} is no address of this machine. Choose another: --host 127.0.0.1.`,
       );

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { aFolder, petstore, run } from "./command.ts";
+import { aFolder, petstore, run, serving } from "./command.ts";
 
 test("a first admin key that cannot be written is not made: one sentence, and the next start makes it", async () => {
   using folder = aFolder();
@@ -20,6 +20,25 @@ test("an address that is none is refused in one sentence", async () => {
   const { code, stderr } = await petstore(["serve"], { env });
   expect(code).toBe(1);
   expect(stderr).toMatch(/^petstore: nope\.invalid is no address of this machine\.[^\n]+\n$/);
+});
+
+test.each(["[::1]", "127.0.0.1 ", "127.0.0.1:80", "http://127.0.0.1", "*", "a..b"])(
+  "the address %j is none to listen on, and is refused with the settings",
+  async (host) => {
+    using folder = aFolder();
+    const env = { DATABASE_URL: folder.database, PORT: "0", HOST: host };
+    const { code, stderr } = await petstore(["serve"], { env });
+    expect(code).toBe(2);
+    expect(stderr).toBe(
+      `petstore: Cannot start: HOST must be an address such as 127.0.0.1 or ::1, or a host name, and nothing else, got "${host}".\n`,
+    );
+  },
+);
+
+test.each(["127.0.0.1", "::1", "localhost"])("%s is listened on", async (host) => {
+  using folder = aFolder();
+  await using server = await serving({ database: folder.database, env: { HOST: host } });
+  expect((await fetch(`${server.url}/livez`)).status).toBe(200);
 });
 
 test.each(["doctor", "migrate", "serve", "keys list", "clients create --name Shop"])(
