@@ -91,15 +91,17 @@ test("the doctor finds a file whose first page is broken, with exit code 3", asy
   expect(JSON.parse(stdout).findings[0].check).toBe("the file is whole");
 });
 
+const output = new URL("../../src/cli/output.ts", import.meta.url).pathname;
+const line = 'Buffer.from(JSON.stringify({ n, text: "x".repeat(200) }) + "\\n")';
+
 test("a log that is read slowly loses no line and cuts none; one that nobody can take stops nothing", async () => {
   using folder = aFolder();
   const script = folder.file("chatter.ts");
-  const output = new URL("../../src/cli/output.ts", import.meta.url).pathname;
   writeFileSync(
     script,
     `import { standardOutput } from ${JSON.stringify(output)};
      const write = standardOutput();
-     for (let n = 0; n < 3000; n++) write(Buffer.from(JSON.stringify({ n, text: "x".repeat(200) }) + "\\n"));
+     for (let n = 0; n < 3000; n++) write(${line});
      await Bun.sleep(1500);`,
   );
   const slow = await run(["sh", "-c", `"${process.execPath}" "${script}" | (sleep 0.5; cat)`]);
@@ -110,4 +112,37 @@ test("a log that is read slowly loses no line and cuts none; one that nobody can
   expect(numbers).toEqual(Array.from({ length: 3000 }, (_, n) => n));
   const full = await run(["sh", "-c", `"${process.execPath}" "${script}" > /dev/full`]);
   expect([full.code, full.stderr]).toEqual([0, ""]);
+});
+
+test("what a log that is read too slowly loses is told, with the time and how many lines it was", async () => {
+  using folder = aFolder();
+  const script = folder.file("flood.ts");
+  // Like the server it looks at process.stdout first, after which a write that finds no room does not wait.
+  writeFileSync(
+    script,
+    `import { standardOutput } from ${JSON.stringify(output)};
+     const write = standardOutput(process.stdout.isTTY ? 2 : 1);
+     for (let n = 0; n < 15000; n += 3) write(Buffer.concat([n, n + 1, n + 2].map((n) => ${line})));
+     for (let n = 15000; n < 15020; n++) {
+       await Bun.sleep(50);
+       write(${line});
+     }
+     await Bun.sleep(500);`,
+  );
+  const { stdout } = await run(["sh", "-c", `"${process.execPath}" "${script}" | cat`]);
+  const lines = stdout
+    .trim()
+    .split("\n")
+    .map((each) => JSON.parse(each));
+  const written = lines.filter(({ n }) => n !== undefined).length;
+  const dropped = lines.filter(({ level }) => level === "warn");
+  expect(written).toBeLessThan(15020);
+  expect(dropped).toEqual([
+    {
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      level: "warn",
+      message: "Lines of the log were dropped.",
+      lines: 15020 - written,
+    },
+  ]);
 });
