@@ -30,7 +30,7 @@ const program = new Command("petstore")
   .description("A pet store API over HTTP and JSON.")
   .version(packageFile.version, "-V, --version", "Print the version.")
   .helpOption("-h, --help", "Print this help.")
-  .helpCommand("help [command]", "Print the help of a command.")
+  .helpCommand("help [command...]", "Print the help of a command.")
   .showSuggestionAfterError()
   .showHelpAfterError("(--help shows how the command is used)")
   .addHelpText(
@@ -46,14 +46,17 @@ Examples:
 Settings come from the environment or as flags; 'petstore serve --help' lists them.
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage or settings, 3 doctor found damage.`,
   );
-const asked = Object.entries(commands).filter(([name]) => name === process.argv[2]);
+const [first, ...rest] = process.argv.slice(2);
+// The parser's own `help` looks at one word only, and `keys create` are two.
+const words = first === "help" && rest.length > 1 ? [...rest, "--help"] : process.argv.slice(2);
+const asked = Object.entries(commands).filter(([name]) => name === words[0]);
 for (const [, command] of asked.length > 0 ? asked : Object.entries(commands)) {
   program.addCommand(await command());
 }
 
 everyCommand(program).forEach((command) => void command.exitOverride());
 try {
-  await program.parseAsync();
+  await program.parseAsync(words, { from: "user" });
 } catch (error) {
   process.exitCode = told(error);
 }
