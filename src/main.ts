@@ -9,6 +9,7 @@ import { cors } from "./http/cors.ts";
 import type { Log } from "./http/log.ts";
 import { pages } from "./http/pages.ts";
 import { requestIds, serve } from "./http/serve.ts";
+import { mostConnections } from "./http/wire/descriptors.ts";
 import { writeBehind } from "./limits/behind.ts";
 import { type MemoryOptions, memoryLimits } from "./limits/memory.ts";
 import { usageCounter } from "./limits/usage.ts";
@@ -151,6 +152,7 @@ export async function start(
       host: config.host,
       port: config.port,
       maxPendingRequests: config.maxPendingRequests,
+      maxConnections: mostConnections(config.databaseConnections),
       trustProxy: config.trustProxy,
       store,
       rules,
