@@ -33,6 +33,7 @@ const server = serve({
   host: config.host,
   port: config.port,
   maxPendingRequests: config.maxPendingRequests,
+  maxConnections: Number.POSITIVE_INFINITY,
   trustProxy: 0,
   store,
   rules,

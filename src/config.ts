@@ -4,7 +4,7 @@ import { databaseAddress, valkeyAddresses, withoutPassword } from "./addresses.t
 
 interface Setting<T> {
   readonly env: string;
-  /** Another name that is understood too. */
+  /** Another name that is understood too, as the first is. */
   readonly alias?: string;
   /** Its value is never shown. */
   readonly isSecret?: true;
@@ -51,7 +51,7 @@ export const settings = {
     "What every key in Valkey begins with; two stores on one Valkey need two.",
     keyPrefix,
   ),
-  host: setting("HOST", "127.0.0.1", "The address to listen on.", nonEmpty),
+  host: setting("HOST", "127.0.0.1", "The address to listen on, or a name of it.", hostName),
   port: setting("PORT", "8080", "The port to listen on; 0 takes a free one.", integer(0, 65_535)),
   logLevel: setting(
     "LOG_LEVEL",
@@ -138,9 +138,7 @@ export const settings = {
 
 /** Every variable that is understood. */
 export const variables: ReadonlySet<string> = new Set(
-  Object.values<Setting<unknown>>(settings).flatMap(({ env, alias = env, mayBeInFile }) =>
-    mayBeInFile ? [env, alias, `${env}_FILE`] : [env, alias],
-  ),
+  Object.values<Setting<unknown>>(settings).flatMap(variablesOf),
 );
 
 /** The settings of this run. */
@@ -181,20 +179,34 @@ const textOf = (path: string) => readFileSync(path, "utf8");
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What is given for a setting: by its name, by another, or in a file. */
+/** All variables that give a setting. */
+export function variablesOf(setting: Setting<unknown>): readonly string[] {
+  return [...namesOf(setting), ...fileNamesOf(setting)];
+}
+
+function namesOf({ env, alias }: Setting<unknown>): readonly string[] {
+  return alias === undefined ? [env] : [env, alias];
+}
+
+function fileNamesOf(setting: Setting<unknown>): readonly string[] {
+  return setting.mayBeInFile ? namesOf(setting).map((name) => `${name}_FILE`) : [];
+}
+
+/** What is given for a setting: by its name, by another, or in a file. What is empty is not given. */
 function givenIn(
   env: Environment,
-  { env: variable, alias = variable, mayBeInFile }: Setting<unknown>,
+  setting: Setting<unknown>,
   readFile: (path: string) => string,
 ): string | undefined | Error {
-  const given = env[variable] ?? env[alias];
-  const file = mayBeInFile ? env[`${variable}_FILE`] : undefined;
-  if (file === undefined) return given;
-  if (given !== undefined) return new Error(`must not be given beside ${variable}_FILE`);
+  const isGiven = (name: string) => env[name] !== undefined && env[name] !== "";
+  const name = namesOf(setting).find(isGiven);
+  const fileName = fileNamesOf(setting).find(isGiven);
+  if (fileName === undefined) return name && env[name];
+  if (name !== undefined) return new Error(`must not be given beside ${fileName}`);
   try {
-    return readFile(file).trim();
+    return readFile(env[fileName] as string).trim();
   } catch (error) {
-    return new Error(`cannot be read from ${variable}_FILE: ${(error as Error).message}`);
+    return new Error(`cannot be read from ${fileName}: ${(error as Error).message}`);
   }
 }
 
@@ -207,8 +219,11 @@ function setting<T>(
   return { env, fallback, meaning, read };
 }
 
-function nonEmpty(text: string): string | Error {
-  return text.trim() === "" ? new Error("must not be empty") : text;
+function hostName(text: string): string | Error {
+  const isName = text.length <= 253 && text.split(".").every((part) => /^\w([\w-]{0,61}\w)?$/.test(part));
+  return isName || isIP(text) > 0
+    ? text
+    : new Error("must be an address such as 127.0.0.1 or ::1, or a host name, and nothing else");
 }
 
 function keyPrefix(text: string): string | Error {

@@ -1,6 +1,6 @@
 import type { Config } from "./config.ts";
 import type { Caller } from "./core/context.ts";
-import { Unavailable } from "./core/failure.ts";
+import { causeOf, Unavailable } from "./core/failure.ts";
 import { ANSWERS_KEPT_MS, perform as performed } from "./core/perform.ts";
 import type { NewBanRecord } from "./core/ports.ts";
 import { rulesOf } from "./core/rules.ts";
@@ -9,6 +9,7 @@ import { cors } from "./http/cors.ts";
 import type { Log } from "./http/log.ts";
 import { pages } from "./http/pages.ts";
 import { requestIds, serve } from "./http/serve.ts";
+import { mostConnections } from "./http/wire/descriptors.ts";
 import { writeBehind } from "./limits/behind.ts";
 import { type MemoryOptions, memoryLimits } from "./limits/memory.ts";
 import { usageCounter } from "./limits/usage.ts";
@@ -44,12 +45,21 @@ export async function start(
   { clock, isClockMoved = false, log }: Surroundings,
 ): Promise<Running> {
   const rules = rulesOf(config);
+  let isStopping = false;
+  /** Nothing is tried again from here on. */
+  let isClosing = false;
   const engine = await openEngine(new URL("./writer.ts", import.meta.url), {
     url: config.databaseUrl,
     connections: config.databaseConnections,
     rules,
     perform: performed,
-    onFault: (error) => log.error("Something went wrong in the data store.", { cause: String(error) }),
+    onFault: (error) =>
+      log.error(
+        isClosing
+          ? "The data store could not be closed as it should; the next start mends that."
+          : "Something went wrong in the data store.",
+        { cause: causeOf(error) },
+      ),
     onAway: (cause) =>
       log.error("PostgreSQL cannot be reached; requests are refused until it is back.", { cause }),
     onBack: (awayMs) =>
@@ -60,7 +70,6 @@ export async function start(
   const store = { ...engine.reads, perform: engine.perform };
   const perform = (operation: string, input: unknown) =>
     engine.perform({ operation, caller: itself, input, now: clock() });
-  let isStopping = false;
 
   const usage = usageCounter();
   const limiting: MemoryOptions = {
@@ -110,10 +119,12 @@ export async function start(
     foldAfterBytes: engine.foldedAtOnce,
     onTrim: () => callers.forget(),
     onFault: (error) => {
-      if (isTold(error)) return;
-      log.warn("Counts could not be written down; they are kept for the next time.", {
-        cause: String(error),
-      });
+      if (isClosing)
+        log.warn("Counts could not be written down before the end, and are lost.", { cause: causeOf(error) });
+      else if (!isTold(error))
+        log.warn("Counts could not be written down; they are kept for the next time.", {
+          cause: causeOf(error),
+        });
     },
   });
   const callers = knownCallers({ store, introduce: limits.introduce, keyWasUsed: behind.keyWasUsed });
@@ -134,7 +145,7 @@ export async function start(
         if (!isTold(error))
           log.error("A ban could not be kept; it holds in memory and is tried again.", {
             keyId: ban.keyId,
-            cause: String(error),
+            cause: causeOf(error),
           });
         await Bun.sleep(TRY_AGAIN_MS);
       }
@@ -145,7 +156,7 @@ export async function start(
   // What the last run left in tallies: requests are counted from rows on.
   await behind.fold().catch((error) =>
     log.warn("Counts of the last run could not be brought into rows; they are tried again.", {
-      cause: String(error),
+      cause: causeOf(error),
     }),
   );
 
@@ -156,6 +167,7 @@ export async function start(
       host: config.host,
       port: config.port,
       maxPendingRequests: config.maxPendingRequests,
+      maxConnections: mostConnections(config.databaseConnections),
       trustProxy: config.trustProxy,
       store,
       rules,
@@ -210,7 +222,7 @@ export async function start(
         beforeDay: Math.floor(clock() / DAY_MS) - config.usageKeptDays,
       });
     } catch (error) {
-      if (!isTold(error)) log.warn("The sweep failed.", { cause: String(error) });
+      if (!isTold(error)) log.warn("The sweep failed.", { cause: causeOf(error) });
     }
   };
   const timers = [setInterval(lookForChanges, LOOK_FOR_CHANGES_MS), setInterval(sweep, SWEEP_EVERY_MS)];
@@ -224,6 +236,7 @@ export async function start(
       for (const timer of timers) clearInterval(timer);
       await atMost(config.shutdownSeconds * 1000, server.stop());
       await server.stop(true);
+      isClosing = true;
       await behind.stop();
       valkey?.close();
       await engine.close();

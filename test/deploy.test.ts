@@ -1,7 +1,7 @@
 // What is in deploy/ agrees with the program; what can be run without a container engine is run.
 import { expect, test } from "bun:test";
 import { cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { readConfig, settings, variables } from "../src/config.ts";
 import { LARGE_BODY_BYTES } from "../src/http/body.ts";
 import { IDLE_SECONDS } from "../src/http/wire/connection.ts";
@@ -105,6 +105,14 @@ test("all of them speak of the same port", () => {
   // Each once to be asked, and once for when all of them are left alone.
   expect(upstreams.map(([, name]) => name)).toEqual(["petstore-1", "petstore-2", "petstore-1", "petstore-2"]);
   for (const [, name = "", at] of upstreams) expect([name in scaled.services, at]).toEqual([true, port]);
+});
+
+test("the image names no database, so that a file can; its default is in the volume", () => {
+  const given = /^ENV ((?:.*\\\n)*.*)/m.exec(dockerfile)?.[1] ?? "";
+  expect(given).toContain("HOST=");
+  for (const { env } of [settings.databaseUrl, settings.valkeyUrls]) expect(given).not.toContain(env);
+  const database = resolve(the(dockerfile, /^WORKDIR (\/)$/), settings.databaseUrl.fallback);
+  expect(dirname(database)).toBe(the(dockerfile, /^VOLUME (\S+)$/));
 });
 
 test("a stop has more time than the server takes for it", () => {

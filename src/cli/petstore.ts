@@ -1,14 +1,19 @@
 import { Command, CommanderError } from "commander";
 import packageFile from "../../package.json" with { type: "json" };
 import { WrongSettings } from "../config.ts";
-import { Failure } from "../core/failure.ts";
+import { causeOf, Failure, Unavailable } from "../core/failure.ts";
 import { UnusableDatabase } from "../store/migrations.ts";
 import { CannotMove } from "../store/move/moving.ts";
 import { CannotListen, DatabaseTrouble, Exit, Refused, USAGE_EXIT } from "./say.ts";
+import { stopSignal } from "./signals.ts";
 
 /** In the order of the help. Only what is asked for is loaded: a server has no use for the rest. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  serve: async () => (await import("./serve.ts")).serveCommand(),
+  serve: async () => {
+    // Before the rest is loaded, so that a start hears it: as process 1 it would be lost.
+    const stop = stopSignal();
+    return (await import("./serve.ts")).serveCommand(stop);
+  },
   migrate: async () => (await import("./store.ts")).migrateCommand(),
   demo: async () => (await import("./store.ts")).demoCommand(),
   clients: async () => (await import("./clients.ts")).clientCommands(),
@@ -25,7 +30,7 @@ const program = new Command("petstore")
   .description("A pet store API over HTTP and JSON.")
   .version(packageFile.version, "-V, --version", "Print the version.")
   .helpOption("-h, --help", "Print this help.")
-  .helpCommand("help [command]", "Print the help of a command.")
+  .helpCommand("help [command...]", "Print the help of a command.")
   .showSuggestionAfterError()
   .showHelpAfterError("(--help shows how the command is used)")
   .addHelpText(
@@ -41,14 +46,17 @@ Examples:
 Settings come from the environment or as flags; 'petstore serve --help' lists them.
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage or settings, 3 doctor found damage.`,
   );
-const asked = Object.entries(commands).filter(([name]) => name === process.argv[2]);
+const [first, ...rest] = process.argv.slice(2);
+// The parser's own `help` looks at one word only, and `keys create` are two.
+const words = first === "help" && rest.length > 1 ? [...rest, "--help"] : process.argv.slice(2);
+const asked = Object.entries(commands).filter(([name]) => name === words[0]);
 for (const [, command] of asked.length > 0 ? asked : Object.entries(commands)) {
   program.addCommand(await command());
 }
 
 everyCommand(program).forEach((command) => void command.exitOverride());
 try {
-  await program.parseAsync();
+  await program.parseAsync(words, { from: "user" });
 } catch (error) {
   process.exitCode = told(error);
 }
@@ -58,6 +66,7 @@ function told(error: unknown): number {
   if (error instanceof Exit) return error.code;
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT;
   if (error instanceof WrongSettings) return say(error.message, USAGE_EXIT);
+  if (error instanceof Unavailable) return say(`${error.message} The cause: ${causeOf(error)}.`, 1);
   for (const known of [CannotListen, DatabaseTrouble, UnusableDatabase, CannotMove, Failure, Refused]) {
     if (error instanceof known) return say(error.message, 1);
   }

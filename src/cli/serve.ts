@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import type { Config } from "../config.ts";
+import { causeOf } from "../core/failure.ts";
 import { openLog } from "../http/log.ts";
 import { type Running, start } from "../main.ts";
 import { firstKey, type KeyPlace, prepare } from "./first-start.ts";
@@ -7,8 +8,8 @@ import { standardOutput } from "./output.ts";
 import { CannotListen } from "./say.ts";
 import { configOf, withSettings } from "./settings.ts";
 
-/** `petstore serve`: the server. */
-export function serveCommand(): Command {
+/** `petstore serve`: the server, until it is told to stop. */
+export function serveCommand(stop: Promise<void>): Command {
   const command = new Command("serve")
     .description("Start the server.")
     .option("--demo", "Load a small catalogue if the store is empty.")
@@ -18,20 +19,31 @@ export function serveCommand(): Command {
     )
     .action(async (options: { demo?: true }) => {
       const config = configOf(options);
-      using _held = await prepare(config, options.demo === true);
       const log = openLog(config.logLevel, process.stdout.isTTY === true, standardOutput(), Date.now);
+      const end = async (running?: Running) => {
+        log.info("stopping");
+        await running?.stop();
+        log.flush();
+        process.exit(0);
+      };
+      // Until it listens a stop has nothing to wait for: what is half done is undone by the database.
+      using held = await Promise.race([prepare(config, options.demo === true), stop.then(() => null)]);
+      if (!held) return end();
       const running = await listening(config, () => start(config, { clock: Date.now, log }));
-      process.stderr.write(welcome(running.url, await orStop(running, () => firstKey(config))));
-      log.info("started", { url: running.url });
       process.on("unhandledRejection", (error) =>
-        log.error("A fault that no request waits for.", { cause: String(error) }),
+        log.error("A fault that no request waits for.", { cause: causeOf(error) }),
       );
-      await stopSignal();
-      log.info("stopping");
-      await running.stop();
-      process.exit(0);
+      // It answers already, so a stop does not wait for the key.
+      await Promise.race([orStop(running, () => welcomed(config, running.url)), stop]);
+      log.info("started", { url: running.url });
+      await stop;
+      await end(running);
     });
   return withSettings(command);
+}
+
+async function welcomed(config: Config, url: string): Promise<void> {
+  process.stderr.write(welcome(url, await firstKey(config)));
 }
 
 function welcome(url: string, { line, shell }: KeyPlace): string {
@@ -71,17 +83,12 @@ async function listening(config: Config, run: () => Promise<Running>): Promise<R
       throw new CannotListen(
         `${at} may not be listened on by this user. Choose a port above 1023: --port 8080.`,
       );
-    // A name that nothing resolves has no code.
-    if (code === "EADDRNOTAVAIL" || (code === undefined && message?.startsWith("Failed to listen")))
+    // A name that nothing resolves has this code or none.
+    const isUnknown = code === "ENOTFOUND" || (code === undefined && message?.startsWith("Failed to listen"));
+    if (code === "EADDRNOTAVAIL" || isUnknown)
       throw new CannotListen(
         `${config.host} is no address of this machine. Choose another: --host 127.0.0.1.`,
       );
     throw error;
   }
-}
-
-function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve());
-  });
 }

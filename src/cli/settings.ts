@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { withoutPassword } from "../addresses.ts";
-import { type Config, readConfig, settings } from "../config.ts";
+import { type Config, readConfig, settings, variablesOf } from "../config.ts";
 import { Unavailable } from "../core/failure.ts";
 import type { Inspected, OpenedStore } from "../store/engine.ts";
 import { holdStore, inspectStore, isPostgres, openStore } from "../store/open.ts";
@@ -24,15 +24,12 @@ export function withSettings(
 
 /** The settings of the environment, with the flags of this command over them. */
 export function configOf(options: Readonly<Record<string, unknown>>): Config {
-  const flags = Object.entries(settings).flatMap(([, { env }]) => {
-    const value = options[camel(flagOf(env))];
+  const flags = Object.values(settings).flatMap((setting) => {
+    const value = options[camel(flagOf(setting.env))];
+    if (typeof value !== "string") return [];
     // A flag wins over the environment, whichever way that gives it.
-    return typeof value === "string"
-      ? [
-          [env, value],
-          [`${env}_FILE`, undefined],
-        ]
-      : [];
+    const others = variablesOf(setting).map((name) => [name, undefined]);
+    return [...others, [setting.env, value]];
   });
   return readConfig({ ...process.env, ...Object.fromEntries(flags) });
 }

@@ -1,5 +1,6 @@
 import { type ErrorCode, errors } from "../contract/errors.ts";
 import type { ErrorDetail } from "../contract/shapes.ts";
+import { redacted } from "./key-format.ts";
 
 /** A refusal that the caller is told of; everything else that is thrown is a fault of ours. */
 export class Failure extends Error {
@@ -38,4 +39,11 @@ export class Unavailable extends Failure {
     super("unavailable", message);
     this.cause = cause;
   }
+}
+
+/** What is behind an error, for those who run the store; callers are not told. */
+export function causeOf(error: unknown): string {
+  let cause = error;
+  while (cause instanceof Failure && cause.cause !== undefined) cause = cause.cause;
+  return redacted(String(cause));
 }

@@ -1,5 +1,5 @@
 import { after, attempt } from "../core/after.ts";
-import { Failure, fail } from "../core/failure.ts";
+import { causeOf, Failure, fail } from "../core/failure.ts";
 import { redacted } from "../core/key-format.ts";
 import type { Admission, Awaitable, Limits, Standing } from "../core/ports.ts";
 import type { Rules } from "../core/rules.ts";
@@ -287,7 +287,7 @@ function failureOf(error: unknown, { house, requestId, endpoint }: Exchange): Fa
   const operation = endpoint?.id;
   if (error instanceof Failure) {
     if (error.cause !== undefined)
-      house.log.error(error.message, { requestId, operation, cause: String(error.cause) });
+      house.log.error(error.message, { requestId, operation, cause: causeOf(error) });
     return error;
   }
   const { message, stack } = error instanceof Error ? error : new Error(String(error));

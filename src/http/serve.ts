@@ -18,6 +18,7 @@ export interface Serving extends Omit<Handling, "isOverloaded" | "addressOf"> {
   readonly host: string;
   readonly port: number;
   readonly maxPendingRequests: number;
+  readonly maxConnections: number;
   /** What is served beside the API, without key or limits. */
   readonly pages: Readonly<Record<string, Page>>;
   /** Whether the server is about to stop: an answer is the last on its connection. */
@@ -26,7 +27,7 @@ export interface Serving extends Omit<Handling, "isOverloaded" | "addressOf"> {
 
 /** Starts to listen: what is asked for is found in a tree of paths, made from the contract. */
 export function serve(serving: Serving): Listening {
-  const { host, port, maxPendingRequests, pages, trustProxy, isStopping, ...house } = serving;
+  const { host, port, maxPendingRequests, maxConnections, pages, trustProxy, isStopping, ...house } = serving;
   const readAddress = addressReader(trustProxy);
   const handle = handler({
     ...house,
@@ -64,9 +65,15 @@ export function serve(serving: Serving): Listening {
   const listening = listen({
     host,
     port,
+    maxConnections,
     isStopping,
     answer: (request) => attempt(answered, fault, request),
     refuse: refused,
+    onCrowded: (closed) =>
+      house.log.warn("More connections came than the limit of open files has room for; they were closed.", {
+        connections: closed,
+        most: maxConnections,
+      }),
     onFault,
   });
   return listening;

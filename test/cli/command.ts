@@ -71,7 +71,7 @@ export interface Served extends AsyncDisposable {
   readonly stdout: () => string;
   readonly stderr: () => string;
   /** Sends a signal and gives the exit code; more than 128 is a signal's. */
-  end(signal: "SIGTERM" | "SIGINT" | "SIGKILL"): Promise<number>;
+  end(signal: "SIGTERM" | "SIGINT" | "SIGHUP" | "SIGKILL"): Promise<number>;
 }
 
 export interface Serving extends Asked {

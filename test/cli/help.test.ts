@@ -46,6 +46,14 @@ test.each(commands.map((words) => [["petstore", ...words].join(" "), words] as c
   },
 );
 
+test.each([[["keys"]], [["keys", "create"]], [["serve"]], [[]]])(
+  "petstore help %j is the help of that command",
+  async (words) => {
+    const asked = await petstore(["help", ...words], inFolder);
+    expect(asked).toEqual(await petstore([...words, "--help"], inFolder));
+  },
+);
+
 test("the list above is whole: every command that the help names is in it", async () => {
   const named = async (words: readonly string[]) => {
     const { stdout } = await petstore([...words, "--help"], inFolder);

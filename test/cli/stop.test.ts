@@ -5,7 +5,7 @@ import { adminKey, aFolder, eventually, type Folder, petstore, serving } from ".
 
 const TIME_LIMIT_MS = 20_000;
 
-test.each([["SIGTERM"], ["SIGINT"]] as const)(
+test.each([["SIGTERM"], ["SIGINT"], ["SIGHUP"]] as const)(
   "%s: a request whose body is still coming is answered, then the server ends with 0 and an empty log",
   async (signal) => {
     using folder = aFolder();
@@ -95,6 +95,15 @@ test(
   },
   TIME_LIMIT_MS,
 );
+
+test("under nohup the end of the terminal stops nothing", async () => {
+  using folder = aFolder();
+  await using server = await serving({ database: folder.database, under: ["nohup"] });
+  process.kill(server.pid, "SIGHUP");
+  for (let n = 0; n < 5; n++) expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+  expect(await server.end("SIGTERM")).toBe(0);
+  expect(server.stdout().match(/"stopping"/g)).toHaveLength(1);
+});
 
 test("a connection that is open and idle does not hold up the end", async () => {
   using folder = aFolder();

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { aFolder, petstore, run } from "./command.ts";
+import { aFolder, petstore, run, serving } from "./command.ts";
 
 test("a first admin key that cannot be written is not made: one sentence, and the next start makes it", async () => {
   using folder = aFolder();
@@ -29,6 +29,25 @@ const others: readonly (readonly [string, string])[] = [
     "create table migrations (id integer primary key, migration text, batch integer)",
   ],
 ];
+
+test.each(["[::1]", "127.0.0.1 ", "127.0.0.1:80", "http://127.0.0.1", "*", "a..b"])(
+  "the address %j is none to listen on, and is refused with the settings",
+  async (host) => {
+    using folder = aFolder();
+    const env = { DATABASE_URL: folder.database, PORT: "0", HOST: host };
+    const { code, stderr } = await petstore(["serve"], { env });
+    expect(code).toBe(2);
+    expect(stderr).toBe(
+      `petstore: Cannot start: HOST must be an address such as 127.0.0.1 or ::1, or a host name, and nothing else, got "${host}".\n`,
+    );
+  },
+);
+
+test.each(["127.0.0.1", "::1", "localhost"])("%s is listened on", async (host) => {
+  using folder = aFolder();
+  await using server = await serving({ database: folder.database, env: { HOST: host } });
+  expect((await fetch(`${server.url}/livez`)).status).toBe(200);
+});
 
 test.each(
   others.flatMap(([what, tables]) =>
@@ -93,6 +112,15 @@ test("the doctor says of a database without tables that it is empty, and what ma
   ]);
 });
 
+test("an export of a file that is no database says so", async () => {
+  using folder = aFolder();
+  writeFileSync(folder.file("letter.txt"), "Dear aunt, this is not a database.\n".repeat(50));
+  const env = { DATABASE_URL: folder.file("letter.txt") };
+  const { code, stdout, stderr } = await petstore(["export", "-"], { env });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toMatch(/^petstore: [^\n]+ The cause: SQLiteError: file is not a database\.\n$/);
+});
+
 test("the doctor finds a file whose first page is broken, with exit code 3", async () => {
   using folder = aFolder();
   const env = { DATABASE_URL: folder.database };
@@ -104,15 +132,17 @@ test("the doctor finds a file whose first page is broken, with exit code 3", asy
   expect(JSON.parse(stdout).findings[0].check).toBe("the file is whole");
 });
 
+const output = new URL("../../src/cli/output.ts", import.meta.url).pathname;
+const line = 'Buffer.from(JSON.stringify({ n, text: "x".repeat(200) }) + "\\n")';
+
 test("a log that is read slowly loses no line and cuts none; one that nobody can take stops nothing", async () => {
   using folder = aFolder();
   const script = folder.file("chatter.ts");
-  const output = new URL("../../src/cli/output.ts", import.meta.url).pathname;
   writeFileSync(
     script,
     `import { standardOutput } from ${JSON.stringify(output)};
      const write = standardOutput();
-     for (let n = 0; n < 3000; n++) write(Buffer.from(JSON.stringify({ n, text: "x".repeat(200) }) + "\\n"));
+     for (let n = 0; n < 3000; n++) write(${line});
      await Bun.sleep(1500);`,
   );
   const slow = await run(["sh", "-c", `"${process.execPath}" "${script}" | (sleep 0.5; cat)`]);
@@ -123,4 +153,37 @@ test("a log that is read slowly loses no line and cuts none; one that nobody can
   expect(numbers).toEqual(Array.from({ length: 3000 }, (_, n) => n));
   const full = await run(["sh", "-c", `"${process.execPath}" "${script}" > /dev/full`]);
   expect([full.code, full.stderr]).toEqual([0, ""]);
+});
+
+test("what a log that is read too slowly loses is told, with the time and how many lines it was", async () => {
+  using folder = aFolder();
+  const script = folder.file("flood.ts");
+  // Like the server it looks at process.stdout first, after which a write that finds no room does not wait.
+  writeFileSync(
+    script,
+    `import { standardOutput } from ${JSON.stringify(output)};
+     const write = standardOutput(process.stdout.isTTY ? 2 : 1);
+     for (let n = 0; n < 15000; n += 3) write(Buffer.concat([n, n + 1, n + 2].map((n) => ${line})));
+     for (let n = 15000; n < 15020; n++) {
+       await Bun.sleep(50);
+       write(${line});
+     }
+     await Bun.sleep(500);`,
+  );
+  const { stdout } = await run(["sh", "-c", `"${process.execPath}" "${script}" | cat`]);
+  const lines = stdout
+    .trim()
+    .split("\n")
+    .map((each) => JSON.parse(each));
+  const written = lines.filter(({ n }) => n !== undefined).length;
+  const dropped = lines.filter(({ level }) => level === "warn");
+  expect(written).toBeLessThan(15020);
+  expect(dropped).toEqual([
+    {
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      level: "warn",
+      message: "Lines of the log were dropped.",
+      lines: 15020 - written,
+    },
+  ]);
 });

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { adminKey, aFolder, eventually, petstore, run, serving } from "../cli/command.ts";
+import { adminKey, aFolder, eventually, PETSTORE, petstore, run, serving } from "../cli/command.ts";
 import { aStore, type Reply } from "../harness.ts";
 
 const TIME_LIMIT_MS = 30_000;
@@ -49,6 +49,41 @@ test(
     expect(await server.end("SIGTERM")).toBe(0);
     expect(server.stdout()).toMatch(/"level":"error".*SQLITE|"level":"error".*disk/);
     expect((await petstore(["doctor"], { env: { DATABASE_URL: folder.database } })).code).toBe(0);
+  },
+  TIME_LIMIT_MS,
+);
+
+test(
+  "with a full disk commands and the log say why, and a stop does not say that it tries again",
+  async () => {
+    using folder = aFolder();
+    const under = ["sh", "-c", 'trap "" XFSZ; exec "$@"', "sh"];
+    await using server = await serving({ database: folder.database, under, args: ["--demo"] });
+    const env = { DATABASE_URL: folder.database };
+    // What the server has written is more than this already, in each of its files.
+    const bytes = "32768";
+    const command = [...under, "prlimit", `--fsize=${bytes}:`, PETSTORE, "keys", "create"];
+    const refused = await run(command, { env });
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(
+      /^petstore: The data store is not available\. [^\n]* The cause: SQLiteError: [^\n]+\.\n$/,
+    );
+
+    expect(await run(["prlimit", `--pid=${server.pid}`, `--fsize=${bytes}:`])).toMatchObject({ code: 0 });
+    const ask = () => fetch(`${server.url}/pets`, { headers: { "x-api-key": adminKey(folder) } });
+    const said = (message: string) =>
+      server
+        .stdout()
+        .split("\n")
+        .filter((line) => line.includes(message))
+        .map((line) => JSON.parse(line).cause);
+    const isTold = async () => (await ask()).ok && said("kept for the next time").length > 0;
+    expect(await eventually(isTold, 5000)).toBe(true);
+    expect(await server.end("SIGTERM")).toBe(0);
+    const lines = server.stdout().split('"message":"stopping"');
+    expect(lines[1]).not.toMatch(/tried again|next time/);
+    for (const message of ["kept for the next time", "before the end, and are lost", "could not be closed"])
+      expect(said(message)[0], message).toMatch(/^SQLiteError: [^\n]+$/);
   },
   TIME_LIMIT_MS,
 );

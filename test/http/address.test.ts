@@ -220,8 +220,9 @@ test("TRUST_PROXY is a number of proxies or networks, and nothing else", () => {
   expect(readConfig({}).trustProxy).toBe(0);
   expect(trusted("2")).toBe(2);
   expect(trusted("10.0.0.0/8, fd00::/8,192.168.7.7")).toEqual(["10.0.0.0/8", "fd00::/8", "192.168.7.7"]);
+  expect(trusted("")).toBe(0);
   for (const wrong of [
-    "",
+    " ",
     "-1",
     "1.5",
     "101",

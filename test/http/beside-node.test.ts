@@ -38,8 +38,10 @@ beforeAll(async () => {
   ours = listen({
     host: "127.0.0.1",
     port: 0,
+    maxConnections: Number.POSITIVE_INFINITY,
     isStopping: () => false,
     refuse,
+    onCrowded: () => {},
     onFault: (error) => {
       throw error;
     },

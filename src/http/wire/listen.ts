@@ -14,6 +14,10 @@ export interface Listening {
 export interface ListenOptions extends Pick<Switchboard, "answer" | "refuse" | "isStopping"> {
   readonly host: string;
   readonly port: number;
+  /** Connections at once; more are closed as they come. */
+  readonly maxConnections: number;
+  /** So many connections were closed as they came, within a second. */
+  readonly onCrowded: (closed: number) => void;
   /** What should never be thrown was. */
   readonly onFault: (error: unknown) => void;
 }
@@ -22,10 +26,12 @@ export interface ListenOptions extends Pick<Switchboard, "answer" | "refuse" | "
  * HTTP/1.1 over plain TCP. In a turn of the event loop all that has come is answered first and sent then: to go back and forth
  * between the kernel and the program for each request took about a fifth more of the processor.
  */
-export function listen({ host, port, answer, refuse, isStopping, onFault }: ListenOptions): Listening {
+export function listen(options: ListenOptions): Listening {
+  const { host, port, maxConnections, answer, refuse, isStopping, onCrowded, onFault } = options;
   const connections = new Set<Connection>();
   const gone = Promise.withResolvers<void>();
   let isStopped = false;
+  let closedAtOnce = 0;
   /** Who was heard, and what each said; `null` if it says no more. */
   let heard: Connection[] = [];
   let saying: (Buffer | null)[] = [];
@@ -95,6 +101,11 @@ export function listen({ host, port, answer, refuse, isStopping, onFault }: List
     allowHalfOpen: true,
     socket: {
       open(socket) {
+        if (connections.size >= maxConnections) {
+          closedAtOnce += 1;
+          socket.terminate();
+          return;
+        }
         socket.setNoDelay(true);
         socket.data = new Connection(socket, board);
         connections.add(socket.data);
@@ -103,8 +114,9 @@ export function listen({ host, port, answer, refuse, isStopping, onFault }: List
       end: (socket) => hear(socket.data, null),
       drain: (socket) => socket.data.drain(),
       close(socket) {
+        // One too many has none.
+        if (!connections.delete(socket.data)) return;
         socket.data.closed();
-        connections.delete(socket.data);
         if (isStopped && connections.size === 0) gone.resolve();
       },
       error: (socket, error) => board.broken(socket.data, error),
@@ -122,6 +134,8 @@ export function listen({ host, port, answer, refuse, isStopping, onFault }: List
         board.broken(connection, error);
       }
     }
+    if (closedAtOnce > 0) onCrowded(closedAtOnce);
+    closedAtOnce = 0;
   }, 1000);
   return {
     port: listener.port,

@@ -82,7 +82,7 @@ export async function startWriter(
     // Little lives in this thread, so its heap may stay small.
     worker = new Worker(thread.href, { smol: true });
     worker.onmessage = ({ data }: MessageEvent<Packed<FromWriter>>) => receive(unpacked(data));
-    worker.onerror = (event) => fall(new Error(event.message));
+    worker.onerror = (event) => fall(thrown(event.message));
     tell({ start });
   };
   const receive = (message: FromWriter) => {
@@ -169,4 +169,10 @@ export async function startWriter(
       await closed.promise;
     },
   };
+}
+
+/** What a thread threw comes as the runtime prints it, with pieces of the source; of the database's trouble only the cause is of use. */
+function thrown(printed: string): Error {
+  const said = Array.from(printed.matchAll(/^ *\^\n(.+)$/gm), ([, line]) => line);
+  return said[0]?.startsWith("Failure: ") ? new Unavailable(said.at(-1)) : new Error(printed);
 }

@@ -1,0 +1,17 @@
+import { readFileSync } from "node:fs";
+
+/** Resolves when the server is told to stop; a second signal of the same name ends the process at once. */
+export function stopSignal(): Promise<void> {
+  const signals: NodeJS.Signals[] = isHangupIgnored()
+    ? ["SIGTERM", "SIGINT"]
+    : ["SIGTERM", "SIGINT", "SIGHUP"];
+  return new Promise((resolve) => {
+    for (const signal of signals) process.once(signal, () => resolve());
+  });
+}
+
+/** Under nohup the end of a terminal is not meant for us; listening for it would bring it back. */
+function isHangupIgnored(): boolean {
+  const mask = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "0";
+  return (BigInt(`0x${mask}`) & 1n) === 1n;
+}
