@@ -266,7 +266,10 @@ function oneOf<T extends string>(...values: T[]): (text: string) => T | Error {
 function dateTime(text: string): number | Error {
   const isDateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text);
   const time = Date.parse(text);
-  return isDateTime && !Number.isNaN(time)
+  const day = text.slice(0, 10);
+  // A 31st of February is taken for a day of March.
+  const isDay = !Number.isNaN(time) && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+  return isDateTime && isDay
     ? time
     : new Error("must be an RFC 3339 date-time, such as 2027-11-30T23:59:59Z");
 }

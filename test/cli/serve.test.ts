@@ -176,6 +176,12 @@ const faults: Fault[] = [
     ],
   },
   {
+    fault: "a sunset on a day that no calendar has",
+    env: { PET_GET_SUNSET_AT: "2027-02-31T00:00:00Z" },
+    code: 2,
+    says: ["PET_GET_SUNSET_AT must be an RFC 3339 date-time", 'got "2027-02-31T00:00:00Z"'],
+  },
+  {
     fault: "a sunset before the deprecation",
     env: { PET_GET_DEPRECATED_AT: "2027-01-01T00:00:00Z", PET_GET_SUNSET_AT: "2026-01-01T00:00:00Z" },
     code: 2,
