@@ -1,4 +1,5 @@
 import { API_VERSION } from "../contract/api.ts";
+import { yamlOf } from "../contract/yaml.ts";
 import type { Answer } from "./answer.ts";
 import type { Deprecation } from "./deprecation.ts";
 import type { Page } from "./serve.ts";
@@ -22,7 +23,7 @@ export function pages(
     },
   });
   const asJson = once(async () => `${JSON.stringify(await document(), null, 2)}\n`);
-  const asYaml = once(async () => `${Bun.YAML.stringify(await document(), null, 2)}\n`);
+  const asYaml = once(async () => `${yamlOf(await document())}\n`);
   const docs = once(async () => {
     const { docsPage, docsPolicy } = await import("./docs/page.ts");
     return { page: docsPage(deprecation), policy: docsPolicy };
