@@ -34,7 +34,7 @@ export class PaceError extends PetstoreError {
   override readonly name = "PaceError";
 }
 
-/** A webhook's signature or time is wrong. */
+/** A webhook's signature, time or body is wrong, or the secret is none. */
 export class WebhookError extends PetstoreError {
   override readonly name = "WebhookError";
 }

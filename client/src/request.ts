@@ -32,7 +32,7 @@ export function sender(settings: Settings): Send {
   async function send<T>({ route, path, input, options }: Request): Promise<Answer<T>> {
     const { signal } = options;
     const isRead = route.method === "GET";
-    const url = settings.baseUrl + path + (isRead && input ? queryOf(input) : "");
+    const url = settings.baseUrl + path + (isRead && input ? queryOf(route.what, input) : "");
     const init = initOf(route, input, options, settings.apiKey);
     const maxRetries = options.maxRetries ?? settings.maxRetries;
     for (let tries = 1; ; tries += 1) {
