@@ -1006,7 +1006,7 @@ export type ErrorCode =
   | "rate_limit_exceeded"
   /** 429: The requests of this UTC day are spent. */
   | "daily_quota_exceeded"
-  /** 431: The request line and headers are over 24 KiB; the connection is closed. */
+  /** 431: The headers are over 16 KiB; the connection is closed. */
   | "headers_too_large"
   /** 500: A fault of the server; the log has it under the request id. */
   | "internal_error"

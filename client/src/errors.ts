@@ -34,7 +34,7 @@ export class PaceError extends PetstoreError {
   override readonly name = "PaceError";
 }
 
-/** A webhook's signature or time is wrong. */
+/** A webhook's signature, time or body is wrong, or the secret is none. */
 export class WebhookError extends PetstoreError {
   override readonly name = "WebhookError";
 }
@@ -121,6 +121,19 @@ export function apiErrorOf(what: string, { status, headers }: Response, text: st
   const body = errorBodyOf(text);
   const Class = byStatus[status] ?? (status >= 500 ? ServerError : ApiError);
   return new Class(body.message ?? `${what} was answered with ${status}.`, status, body, headers);
+}
+
+/** Why a turn would come too late, and when to come back if that is known. @internal */
+export function paceErrorOf(what: string, waitMs: number, maxPaceWaitMs: number): PaceError {
+  const bound = `maxPaceWaitMs (${maxPaceWaitMs / 1000} s)`;
+  if (!Number.isFinite(waitMs))
+    return new PaceError(`${what} was not sent: its turn did not come within ${bound}.`);
+  const retryAfterSeconds = Math.ceil(waitMs / 1000);
+  const at = new Date(Date.now() + waitMs).toISOString();
+  return new PaceError(
+    `${what} was not sent: the rate limit is spent for ${retryAfterSeconds} s, longer than its turn may take, ${bound}. Come back at ${at}.`,
+    { retryAfterSeconds },
+  );
 }
 
 function errorBodyOf(text: string): Partial<ErrorBody> {

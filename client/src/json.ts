@@ -8,10 +8,15 @@ export function jsonOf(value: unknown): string {
 }
 
 /** A query with a repeated parameter for each of several values; `?` included. */
-export function queryOf(values: object): string {
+export function queryOf(what: string, values: object): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(values))
+  for (const [name, value] of Object.entries(values)) {
+    if (Array.isArray(value) && value.length === 0)
+      throw new TypeError(
+        `${what}: ${name} is an empty list, which would find everything. Leave it out, or do not ask.`,
+      );
     for (const each of [value].flat()) if (each !== undefined) query.append(name, String(each));
+  }
   const text = String(query);
   return text && `?${text}`;
 }

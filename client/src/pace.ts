@@ -1,4 +1,4 @@
-import { PaceError } from "./errors.ts";
+import { paceErrorOf } from "./errors.ts";
 import type { Settings } from "./options.ts";
 import { windowsSeen } from "./windows.ts";
 
@@ -6,11 +6,18 @@ import { windowsSeen } from "./windows.ts";
 export interface Pace {
   /** Waits for a turn; what it gives is called with the answer, or with nothing if none came. */
   enter(what: string, signal: AbortSignal | undefined, isRetry: boolean): Promise<Leave>;
+  /** Goes beside the queue, for what costs nothing; its answer tells of the limit as any other. */
+  pass(): Leave;
+  /** Whether turns are refused by what was told a while ago; then it is `true` once, for the one who asks the server again. */
+  isInDoubt(): boolean;
 }
 export type Leave = (response?: Response) => void;
 
 /** No pace: every call goes at once. */
-export const unpaced: Pace = { enter: async () => () => {} };
+export const unpaced: Pace = { enter: async () => () => {}, pass: () => () => {}, isInDoubt: () => false };
+
+/** How long the server's word that nothing is left is taken for true. */
+const DOUBT_AFTER_MS = 60_000;
 
 interface Waiter {
   readonly until: number;
@@ -29,6 +36,7 @@ export function pacing({ now, sleep, maxPaceWaitMs }: Settings): Pace {
   /** Calls that went without knowing the limit, and how many of those there may be: more after each that came to nothing. */
   let scouts = 0;
   let mostScouts = 1;
+  let heardAt = Number.NEGATIVE_INFINITY;
   let alarm = new AbortController();
 
   /** When the next call may go: now, at a known moment, or after an answer. */
@@ -62,6 +70,11 @@ export function pacing({ now, sleep, maxPaceWaitMs }: Settings): Pace {
     sleep(milliseconds, alarm.signal).then(next, () => {});
   }
 
+  function hear(response: Response | undefined, sentAt: number, isCounted = true): void {
+    heardAt = now();
+    windows.learn(response, sentAt, heardAt, isCounted);
+  }
+
   function depart(): Leave {
     const sentAt = now();
     const isScout = !windows.standing(sentAt).isKnown;
@@ -73,7 +86,7 @@ export function pacing({ now, sleep, maxPaceWaitMs }: Settings): Pace {
       isUnderWay = false;
       underWay -= 1;
       if (isScout) scouts -= 1;
-      windows.learn(response, sentAt, now());
+      hear(response, sentAt);
       mostScouts = windows.standing(now()).isKnown ? 1 : mostScouts * 2;
       next();
     };
@@ -97,7 +110,7 @@ export function pacing({ now, sleep, maxPaceWaitMs }: Settings): Pace {
           },
           fail(opens) {
             leaveQueue();
-            reject(tooLong(what, opens - now(), maxPaceWaitMs));
+            reject(paceErrorOf(what, opens - now(), maxPaceWaitMs));
           },
         };
         signal?.addEventListener("abort", stop);
@@ -108,22 +121,24 @@ export function pacing({ now, sleep, maxPaceWaitMs }: Settings): Pace {
         if (isNews) next();
       });
     },
+    pass() {
+      const sentAt = now();
+      return (response) => {
+        hear(response, sentAt, false);
+        next();
+      };
+    },
+    isInDoubt() {
+      const at = now();
+      if (windows.standing(at).spentUntil - at <= maxPaceWaitMs || at - heardAt < DOUBT_AFTER_MS)
+        return false;
+      heardAt = at;
+      return true;
+    },
   };
 }
 
 /** Whether a turn cannot come in time any more. */
 function isLost({ until }: Waiter, at: number, opens: number): boolean {
   return until <= at || (Number.isFinite(opens) && until < opens);
-}
-
-function tooLong(what: string, waitMs: number, maxPaceWaitMs: number): PaceError {
-  const bound = `maxPaceWaitMs (${maxPaceWaitMs / 1000} s)`;
-  if (!Number.isFinite(waitMs))
-    return new PaceError(`${what} was not sent: its turn did not come within ${bound}.`);
-  const retryAfterSeconds = Math.ceil(waitMs / 1000);
-  const at = new Date(Date.now() + waitMs).toISOString();
-  return new PaceError(
-    `${what} was not sent: the rate limit is spent for ${retryAfterSeconds} s, longer than its turn may take, ${bound}. Come back at ${at}.`,
-    { retryAfterSeconds },
-  );
 }

@@ -1,3 +1,4 @@
+import { routes } from "./api.ts";
 import type { Answer } from "./call.ts";
 import { deprecationNotice } from "./deprecation.ts";
 import { apiErrorOf, ConnectionError, PetstoreError, TimeoutError, UnreadableAnswerError } from "./errors.ts";
@@ -6,7 +7,7 @@ import type { ChangeOptions, Settings } from "./options.ts";
 import { type Leave, type Pace, pacing, unpaced } from "./pace.ts";
 import { rateLimitOf } from "./rates.ts";
 import { retryWaitMs } from "./retry.ts";
-import type { Route } from "./route.ts";
+import { type Route, routeOf } from "./route.ts";
 
 /** One operation with everything that it is given. */
 export interface Request {
@@ -19,6 +20,10 @@ export interface Request {
 /** What sends requests for a client. */
 export type Send = <T>(request: Request) => Promise<Answer<T>>;
 
+/** How the limit stands; it costs nothing to ask. */
+const limits = routeOf("account.limits", routes.account.limits);
+const question = { route: limits, path: limits.path, input: undefined };
+
 export function sender(settings: Settings): Send {
   const pace: Pace = settings.pace ? pacing(settings) : unpaced;
   const noticed = new Set<string>();
@@ -27,12 +32,11 @@ export function sender(settings: Settings): Send {
   async function send<T>({ route, path, input, options }: Request): Promise<Answer<T>> {
     const { signal } = options;
     const isRead = route.method === "GET";
-    const url = settings.baseUrl + path + (isRead && input ? queryOf(input) : "");
+    const url = settings.baseUrl + path + (isRead && input ? queryOf(route.what, input) : "");
     const init = initOf(route, input, options, settings.apiKey);
     const maxRetries = options.maxRetries ?? settings.maxRetries;
-    const turns = route.isUncounted ? unpaced : pace;
     for (let tries = 1; ; tries += 1) {
-      const leave = await turns.enter(route.what, signal, tries > 1);
+      const leave = await turn(route, signal, tries > 1);
       const outcome = await attempt<T>(route, url, init, options, leave);
       if (!(outcome instanceof PetstoreError)) return outcome;
       const waitMs = retryWaitMs(outcome, tries, { ...settings, maxRetries });
@@ -42,6 +46,13 @@ export function sender(settings: Settings): Send {
       );
       await settings.sleep(waitMs, signal ?? new AbortController().signal);
     }
+  }
+
+  /** A call's turn. Before it is refused for a day that was spent, the server is asked whether that still holds. */
+  async function turn(route: Route, signal: AbortSignal | undefined, isRetry: boolean): Promise<Leave> {
+    if (route.isUncounted) return pace.pass();
+    if (pace.isInDoubt()) await send({ ...question, options: { signal, maxRetries: 0 } }).catch(() => {});
+    return pace.enter(route.what, signal, isRetry);
   }
 
   /** One try: an answer, or an error that may be worth another; an abort's reason is thrown. */

@@ -51,11 +51,18 @@ export async function verifyWebhook(
     const key = await keyOf(secret);
     for (const signature of signatures) {
       const given = signature.startsWith("v1,") && bytesOf(signature.slice("v1,".length));
-      if (given && (await crypto.subtle.verify("HMAC", key, given, signed)))
-        return JSON.parse(new TextDecoder().decode(bytes));
+      if (given && (await crypto.subtle.verify("HMAC", key, given, signed))) return eventOf(bytes);
     }
   }
   throw new WebhookError("No signature of the webhook fits the secret.");
+}
+
+function eventOf(body: Uint8Array): PetstoreEvent {
+  try {
+    return JSON.parse(new TextDecoder().decode(body));
+  } catch (cause) {
+    throw new WebhookError("The webhook's body is not JSON.", { cause });
+  }
 }
 
 const encoder = new TextEncoder();
@@ -79,7 +86,7 @@ function headerOf(headers: GivenHeaders, name: string): string {
 
 function keyOf(secret: string): Promise<CryptoKey> {
   const bytes = bytesOf(secret.replace(/^whsec_/, ""));
-  if (!bytes) throw new WebhookError("A webhook secret is whsec_ and base64.");
+  if (!bytes?.length) throw new WebhookError("A webhook secret is whsec_ and base64.");
   return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
 }
 

@@ -4,8 +4,8 @@ import { rateLimitOf, retryAfterSecondsOf } from "./rates.ts";
 export interface Windows {
   /** How the limit stands, by this side's clock. */
   standing(at: number): Standing;
-  /** Takes in an answer, or that none came. */
-  learn(response: Response | undefined, sentAt: number, at: number): void;
+  /** Takes in an answer, or that none came; what costs nothing is not counted. */
+  learn(response: Response | undefined, sentAt: number, at: number, isCounted?: boolean): void;
 }
 
 export interface Standing {
@@ -24,6 +24,8 @@ interface Window {
   endsBefore: number;
   /** When the request was sent that was the last to tell of it. */
   sentAt: number;
+  /** When it was last told of. */
+  toldAt: number;
 }
 
 const unlimited: Standing = { isKnown: true, remaining: Number.POSITIVE_INFINITY, spentUntil: 0 };
@@ -38,12 +40,14 @@ export function windowsSeen(): Windows {
     const endsBefore = at + resetSeconds * 1000;
     const known = windows.get(name);
     if (known && endsAfter <= known.endsBefore && endsBefore >= known.endsAfter) {
-      known.remaining = Math.min(known.remaining, remaining);
+      // Answers overtake each other; only one that was asked for after the last may tell of more room, such as a larger plan's.
+      known.remaining = sentAt > known.toldAt ? remaining : Math.min(known.remaining, remaining);
       known.endsAfter = Math.max(known.endsAfter, endsAfter);
       known.endsBefore = Math.min(known.endsBefore, endsBefore);
       known.sentAt = Math.max(known.sentAt, sentAt);
+      known.toldAt = at;
     } else if (!known || sentAt >= known.sentAt)
-      windows.set(name, { remaining, endsAfter, endsBefore, sentAt });
+      windows.set(name, { remaining, endsAfter, endsBefore, sentAt, toldAt: at });
   }
 
   return {
@@ -60,20 +64,30 @@ export function windowsSeen(): Windows {
       return { isKnown, remaining, spentUntil };
     },
 
-    learn(response, sentAt, at) {
-      const limit = response && rateLimitOf(response.headers);
-      const retryAfter = response?.status === 429 ? retryAfterSecondsOf(response.headers) : undefined;
+    learn(response, sentAt, at, isCounted = true) {
+      const told = response && !isRehearsed(response) ? response.headers : undefined;
+      const limit = told && rateLimitOf(told);
+      const retryAfter = told && response?.status === 429 ? retryAfterSecondsOf(told) : undefined;
       if (limit) {
         windows.delete("retry");
         for (const { name, remaining, resetSeconds } of limit.windows)
           note(name, remaining, resetSeconds, sentAt, at);
-      } else if (retryAfter !== undefined) note("retry", 0, retryAfter, sentAt, at);
+      } else if (!isCounted) return;
+      else if (retryAfter !== undefined) note("retry", 0, retryAfter, sentAt, at);
       else if (!response?.ok) {
         // It may have been counted.
-        for (const window of windows.values()) window.remaining -= 1;
+        for (const window of windows.values()) {
+          window.remaining -= 1;
+          window.toldAt = at;
+        }
         return;
       } else windows.clear();
       isUnlimited = windows.size === 0;
     },
   };
+}
+
+/** A rehearsal's headers tell of a limit that is only played. */
+function isRehearsed({ headers }: Response): boolean {
+  return headers.get("preference-applied")?.includes("simulate") ?? false;
 }

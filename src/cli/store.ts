@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { openapi } from "../contract/openapi.ts";
+import { yamlOf } from "../contract/yaml.ts";
 import { operator } from "../core/clients.ts";
 import { loadDemo } from "../core/demo.ts";
 import { Unavailable } from "../core/failure.ts";
@@ -99,7 +100,7 @@ export function openapiCommand(): Command {
     .addHelpText("after", "\nExamples:\n  petstore openapi > openapi.json\n  petstore openapi --yaml")
     .action((options: { yaml?: true }) => {
       const document = openapi({ sunsetAt: configOf(options).petGetSunsetAt });
-      console.log(options.yaml ? Bun.YAML.stringify(document, null, 2) : JSON.stringify(document, null, 2));
+      console.log(options.yaml ? yamlOf(document) : JSON.stringify(document, null, 2));
     });
   return withSettings(command, ["petGetSunsetAt"]);
 }

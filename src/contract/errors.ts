@@ -238,7 +238,7 @@ export const errors = {
   },
   headers_too_large: {
     status: 431,
-    cause: "The request line and headers are over 24 KiB; the connection is closed.",
+    cause: "The headers are over 16 KiB; the connection is closed.",
     remedy: "Send fewer or shorter headers.",
   },
   internal_error: {

@@ -1,18 +1,18 @@
 import type { Route } from "../contract/route.ts";
-import { after } from "../core/after.ts";
 import { fail } from "../core/failure.ts";
 import type { Awaitable } from "../core/ports.ts";
+import { refuseSize } from "./wire/body.ts";
 import type { Incoming } from "./wire/request.ts";
 
 export const BODY_BYTES = 64 * 1024;
 export const LARGE_BODY_BYTES = 8 * 1024 * 1024;
 
-/** The bytes of a JSON body: not too many, in time, and of the right type. */
+/** The bytes of a JSON body: what its headers say of it is judged before it is asked for. */
 export function readBody(request: Incoming, route: Route): Awaitable<Uint8Array> {
-  return after(request.body(route.large ? LARGE_BODY_BYTES : BODY_BYTES), (bytes) => {
-    requireJson(request, route);
-    return bytes;
-  });
+  const limitBytes = route.large ? LARGE_BODY_BYTES : BODY_BYTES;
+  if (Number(request.headers.get("content-length")) > limitBytes) refuseSize(limitBytes);
+  requireJson(request, route);
+  return request.body(limitBytes);
 }
 
 function requireJson({ headers }: Incoming, route: Route): void {

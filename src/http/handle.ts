@@ -156,17 +156,18 @@ function operated(exchange: Exchange): Awaitable<Answer> {
   const known = caller as KnownCaller;
   if (rankOf(known.role) < endpoint.rank) refuseRole(endpoint, known);
 
-  const rehearsal = rehearsalOf(headers.get("prefer"));
-  if (rehearsal !== undefined) return rehearsed(rehearsal, exchange, endpoint);
   const call = { request, params, now, endpoint, caller: known, standing };
+  const rehearsal = rehearsalOf(headers.get("prefer"));
+  if (rehearsal !== undefined) return rehearsed(rehearsal, exchange, call);
   if (!endpoint.isWrite) return read(house.store, house.rules, call);
   return endpoint.route.access ? changedAccess(house, call) : write(house.store, call);
 }
 
-function rehearsed(rehearsal: string, { house, state, judgedAt }: Exchange, endpoint: Prepared): Answer {
-  const { bans } = house.rules;
-  const sunsetOf = () => sunset(house, endpoint);
-  return rehearse(rehearsal, { endpoint, state: state as LimitState, now: judgedAt, bans, sunset: sunsetOf });
+function rehearsed(rehearsal: string, exchange: Exchange, call: Call): Promise<Answer> {
+  const { house, state, judgedAt } = exchange;
+  const { store, rules } = house;
+  const sunsetOf = () => sunset(house, call.endpoint);
+  return rehearse(rehearsal, { call, judgedAt, state: state as LimitState, store, rules, sunset: sunsetOf });
 }
 
 /** Most refused keys are refused for one of a few reasons, each of which is answered with the same words for ever. */

@@ -15,7 +15,7 @@ export function requireVersion(version: string | null): void {
 
 /** Refuses a caller that does not take JSON. */
 export function requireJsonAccepted(accept: string | null): void {
-  if (accept === null || accept === "*/*" || accept === "application/json") return;
+  if (accept === null || accept === "*/*" || accept === "application/json" || accept === "") return;
   if (takesJson(accept)) return;
   fail(
     "not_acceptable",

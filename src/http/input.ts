@@ -60,7 +60,7 @@ function queryReader(shapes: Shapes): QueryReader {
   return (search, into, problems) => {
     Object.assign(into, defaults);
     if (search === "") return;
-    const given = givenIn(search);
+    const given = givenIn(search, problems);
     for (const name of given.keys()) {
       if (known.has(name)) continue;
       const message =
@@ -84,14 +84,31 @@ function queryReader(shapes: Shapes): QueryReader {
   };
 }
 
-function givenIn(search: string): Map<string, string[]> {
+/** The parameters and their values; what is not UTF-8 would be read as something else, and is told. */
+function givenIn(search: string, problems: ErrorDetail[]): Map<string, string[]> {
   const given = new Map<string, string[]>();
-  for (const [name, value] of new URLSearchParams(search)) {
+  const sound = search.includes("%") ? soundParts(search, problems) : search;
+  for (const [name, value] of new URLSearchParams(sound)) {
     const values = given.get(name);
     if (values) values.push(value);
     else given.set(name, [value]);
   }
   return given;
+}
+
+function soundParts(search: string, problems: ErrorDetail[]): string {
+  const isSound = (part: string) => {
+    try {
+      decodeURIComponent(part);
+      return true;
+    } catch {
+      const [name = "", ...value] = part.split("=");
+      const message = `must be percent-encoded UTF-8, got ${shown(value.join("="))}`;
+      problems.push({ field: name.slice(0, 100), message });
+      return false;
+    }
+  };
+  return search.slice(1).split("&").filter(isSound).join("&");
 }
 
 interface Kind {

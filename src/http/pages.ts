@@ -1,7 +1,8 @@
+import { CryptoHasher } from "bun";
 import { API_VERSION } from "../contract/api.ts";
-import type { Answer } from "./answer.ts";
+import { yamlOf } from "../contract/yaml.ts";
 import type { Deprecation } from "./deprecation.ts";
-import type { Page } from "./serve.ts";
+import type { Page, PageAnswer } from "./serve.ts";
 import { linesOf } from "./wire/reply.ts";
 
 /** What is served beside the API: an index, the document, the reference, and whether the server lives and is ready. */
@@ -21,25 +22,26 @@ export function pages(
       ready: "/readyz",
     },
   });
-  const asJson = once(async () => `${JSON.stringify(await document(), null, 2)}\n`);
-  const asYaml = once(async () => `${Bun.YAML.stringify(await document(), null, 2)}\n`);
-  const docs = once(async () => {
+  const docs = async () => {
     const { docsPage, docsPolicy } = await import("./docs/page.ts");
-    return { page: docsPage(deprecation), policy: docsPolicy };
-  });
+    const headers = { "content-security-policy": docsPolicy, "referrer-policy": "no-referrer" };
+    return lasting(docsPage(deprecation), "text/html; charset=utf-8", headers);
+  };
   return {
-    "/": () => answer(index),
-    "/openapi.json": async () => answer(await asJson()),
-    "/openapi.yaml": async () => answer(await asYaml(), 200, "application/yaml"),
-    "/docs": async () => {
-      const { page, policy } = await docs();
-      const headers = { "content-security-policy": policy, "referrer-policy": "no-referrer" };
-      return answer(page, 200, "text/html; charset=utf-8", headers);
-    },
+    "/": once(async () => lasting(index)),
+    "/openapi.json": once(async () => lasting(`${JSON.stringify(await document(), null, 2)}\n`)),
+    "/openapi.yaml": once(async () => lasting(`${yamlOf(await document())}\n`, "application/yaml")),
+    "/docs": once(docs),
     "/livez": () => answer('{"status":"live"}'),
     "/readyz": async () =>
       (await isReady()) ? answer('{"status":"ready"}') : answer('{"status":"not ready"}', 503),
   };
+}
+
+/** What stays the same as long as the server runs, with a tag by which a caller knows that it has it already. */
+function lasting(body: string, type?: string, more: Record<string, string> = {}): PageAnswer {
+  const tag = new CryptoHasher("sha256").update(body).digest("base64url").slice(0, 22);
+  return { ...answer(body, 200, type, { etag: `"${tag}"`, ...more }), tag };
 }
 
 function answer(
@@ -47,7 +49,7 @@ function answer(
   status = 200,
   type = "application/json",
   more: Record<string, string> = {},
-): Answer {
+): PageAnswer {
   return {
     status,
     body,

@@ -1,62 +1,83 @@
-import type { BanRules } from "../core/bans.ts";
+import type { Order } from "../contract/shapes.ts";
 import { Failure, fail } from "../core/failure.ts";
+import { operation } from "../core/operations.ts";
+import type { Awaitable, Reads } from "../core/ports.ts";
+import type { Rules } from "../core/rules.ts";
 import type { LimitState } from "../core/windows.ts";
 import { type Answer, refusal } from "./answer.ts";
-import type { Prepared } from "./endpoint.ts";
+import { readBody } from "./body.ts";
+import { parseJson } from "./json.ts";
+import type { Call } from "./operate.ts";
 import { banned, rateLines, tooManyRequests } from "./rates.ts";
 import { linesOf } from "./wire/reply.ts";
 
-const STOCK_OPERATIONS = new Set(["orders.place", "orders.update"]);
-
-/** What a rehearsal needs to know of the request. */
+/** What a rehearsal needs to know. */
 export interface Scene {
-  readonly endpoint: Prepared;
+  readonly call: Call;
   readonly state: LimitState;
-  readonly now: number;
-  readonly bans: BanRules;
+  /** The time by which they were looked at. */
+  readonly judgedAt: number;
+  readonly store: Reads;
+  readonly rules: Rules;
   readonly sunset: () => Failure;
 }
 
+/** A text in quotes is no preference, whatever it holds; but the rehearsal's own name may be in quotes. */
+const otherTexts = /(?<!(?:^|[,;\s])simulate=)"(?:[^"\\]|\\.)*"/gi;
+
 /** The value of `Prefer: simulate=...`, if it is there. */
 export function rehearsalOf(prefer: string | null): string | undefined {
-  const asked = prefer === null ? null : /(?:^|[,;\s])simulate(?![\w-])(?:="?([\w-]*)"?)?/i.exec(prefer);
+  if (prefer === null) return undefined;
+  const preferences = prefer.replace(otherTexts, '""');
+  const asked = /(?:^|[,;\s])simulate(?![\w-])(?:="?([\w-]*)"?)?/i.exec(preferences);
   return asked ? (asked[1] ?? "").toLowerCase() : undefined;
 }
 
 /** Answers as the real thing would, so that integrators can prove how they behave; nothing changes and nothing is held against them. */
-export function rehearse(wanted: string, scene: Scene): Answer {
+export async function rehearse(wanted: string, scene: Scene): Promise<Answer> {
   const play = Object.hasOwn(plays, wanted) ? plays[wanted] : undefined;
   if (!play) refuse(wanted, `knows ${Object.keys(plays).join(", ")}`);
-  const answer = play(scene);
-  if (!answer) refuse(wanted, `cannot be ${wanted} on ${scene.endpoint.route.at}`);
+  const answer = await play(scene);
+  if (!answer) refuse(wanted, `cannot be ${wanted} on ${scene.call.endpoint.route.at}`);
   const appliedLine = linesOf({ "preference-applied": `simulate=${wanted}` });
   return { ...answer, headerLines: answer.headerLines + appliedLine };
 }
 
-type Play = (scene: Scene) => Answer | null;
+type Play = (scene: Scene) => Awaitable<Answer | null>;
 
 const plays: Readonly<Record<string, Play | undefined>> = {
   rate_limit: (scene) => spent(scene, "minute"),
   daily_quota: (scene) => spent(scene, "day"),
-  ban: ({ now, bans }) => banned(now + (bans.minutes[0] as number) * 60_000, now),
+  ban: ({ judgedAt, rules }) => banned(judgedAt + (rules.bans.minutes[0] as number) * 60_000, judgedAt),
   unavailable: () =>
     refusal(new Failure("unavailable", "The data store is not available. Repeat the request later.")),
-  sunset: ({ endpoint, sunset }) => (endpoint.successor ? refusal(sunset()) : null),
-  insufficient_stock: ({ endpoint }) =>
-    STOCK_OPERATIONS.has(endpoint.id)
-      ? refusal(
-          new Failure(
-            "insufficient_stock",
-            "Asked for 1 of pet 1, 0 in stock. Staff restock with PUT /store/inventory/1.",
-          ),
-        )
-      : null,
+  sunset: ({ call, sunset }) => (call.endpoint.successor ? refusal(sunset()) : null),
+  insufficient_stock: (scene) =>
+    ["orders.place", "orders.update"].includes(scene.call.endpoint.id) ? outOfStock(scene) : null,
 };
 
+/** As if nothing were left of the pet that is asked for. */
+async function outOfStock({ call, store, rules }: Scene): Promise<Answer> {
+  const { request, params, endpoint, caller, now } = call;
+  const json = parseJson(await readBody(request, endpoint.route));
+  const { orderId } = endpoint.input.parameters(params, request.search);
+  const asked = endpoint.input.body(json) as { petId?: Order["petId"] | null; quantity?: number | null };
+  const before =
+    orderId === undefined
+      ? {}
+      : ((await operation("orders.get")({ caller, store, now, rules }, { orderId })).body as Order);
+  const petId = asked.petId ?? before.petId ?? 1;
+  const quantity = asked.quantity ?? before.quantity ?? 1;
+  // Of the same pet only what is more is asked for.
+  const units = petId === before.petId ? Math.max(1, quantity - (before.quantity ?? 1)) : quantity;
+  const message = `Asked for ${units} of pet ${petId}, 0 in stock. Staff restock with PUT /store/inventory/${petId}.`;
+  return refusal(new Failure("insufficient_stock", message));
+}
+
 /** As if the window had nothing left: the headers say so too. */
-function spent({ state, now }: Scene, window: "minute" | "day"): Answer {
+function spent({ state, judgedAt }: Scene, window: "minute" | "day"): Answer {
   const played = { ...state, [window]: { ...state[window], remaining: 0 } };
-  const seconds = Math.floor(now / 1000);
+  const seconds = Math.floor(judgedAt / 1000);
   return {
     ...tooManyRequests(played, window, seconds),
     rateLines: rateLines(played, seconds, played[window]),

@@ -6,12 +6,18 @@ import { addressReader, type TrustedProxies } from "./address.ts";
 import { type Answer, commonLines, jsonLine, refusal } from "./answer.ts";
 import { type Path, paths } from "./endpoint.ts";
 import { type Handling, handler, replyOf } from "./handle.ts";
+import { noneMatchHits } from "./headers.ts";
 import { routes } from "./routes.ts";
 import { type Listening, listen } from "./wire/listen.ts";
 import { linesOf, type Reply } from "./wire/reply.ts";
 import type { Incoming } from "./wire/request.ts";
 
-export type Page = () => Awaitable<Answer>;
+export type Page = () => Awaitable<PageAnswer>;
+
+export interface PageAnswer extends Answer {
+  /** By which a caller knows that it has the page already. */
+  readonly tag?: string;
+}
 
 export interface Serving extends Omit<Handling, "isOverloaded" | "addressOf"> {
   readonly trustProxy: TrustedProxies;
@@ -43,10 +49,18 @@ export function serve(serving: Serving): Listening {
   ]);
   const answered = (request: Incoming): Awaitable<Reply> => {
     const found = find(request.pathname);
-    if (!found) return handle(null, {}, request);
+    if (!found) return handle(request.pathname === wholeServer.pattern ? wholeServer : null, {}, request);
     const { page, path } = found.value;
-    if (page && (request.method === "GET" || request.method === "HEAD")) return after(page(), replyOf);
+    if (page && (request.method === "GET" || request.method === "HEAD")) return after(page(), shown, request);
     return handle(path, found.params, request);
+  };
+  const shown = (answer: PageAnswer, request: Incoming): Reply => {
+    const isKnown =
+      answer.tag !== undefined && noneMatchHits(request.headers.get("if-none-match"), answer.tag);
+    return replyOf(
+      isKnown ? { ...answer, status: 304, body: null } : answer,
+      house.cors.headerLines(request),
+    );
   };
   const onFault = (error: unknown) => {
     const { message, stack } = error instanceof Error ? error : new Error(String(error));
@@ -78,6 +92,13 @@ export function serve(serving: Serving): Listening {
   });
   return listening;
 }
+
+/** What `OPTIONS *` asks about. */
+const wholeServer: Path = {
+  pattern: "*",
+  methods: {},
+  allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
+};
 
 /** What is not known of a request that could not be read. */
 const unread = {

@@ -177,6 +177,65 @@ test("a rehearsed fault is met as the real one", async () => {
   expect([limited.name, tries.length]).toEqual(["RateLimitError", 4]);
 });
 
+test("a rehearsal holds up no other call", async () => {
+  await using own = await aStore();
+  const person = await own.newPerson("customer", { quota: FREE });
+  const { fetch, surroundings } = movedClock(own.clock);
+  const started = own.clock.now;
+  const client = new Petstore({ baseUrl: own.url, apiKey: person.key, fetch, surroundings });
+  for (const simulate of ["daily_quota", "rate_limit"]) {
+    const rehearsal = { headers: { Prefer: `simulate=${simulate}` }, maxRetries: 0 };
+    const limited = await client.pets.list({}, rehearsal).catch((reason) => reason);
+    expect(limited.name).toBe("RateLimitError");
+    await client.pets.list();
+    const asked = await client.account.limits(rehearsal).catch((reason) => reason);
+    expect(asked.name).toBe("RateLimitError");
+    await client.pets.list();
+  }
+  expect(own.clock.now).toBe(started);
+
+  // What was rehearsed is counted all the same: the rest of the minute is sent, and not one more.
+  await Promise.all(Array.from({ length: FREE.perMinute - 5 }, () => client.pets.list()));
+  expect(statusesOf(own, person).filter((status) => status === 429)).toHaveLength(4);
+  expect((await client.account.limits()).strikes.count).toBe(0);
+});
+
+test("a client that spent its day goes on when its plan gives it more, as soon as it asks for its limits", async () => {
+  await using own = await aStore();
+  const { client, raise } = await aSpentDay(own);
+  await raise();
+  own.clock.now += 1;
+  expect((await client.account.limits()).day.remaining).toBe(90);
+  await Promise.all(Array.from({ length: 50 }, () => client.pets.list()));
+});
+
+test("a client that spent its day asks now and then whether that still holds, at no cost", async () => {
+  await using own = await aStore();
+  const { client, person, raise } = await aSpentDay(own);
+  const sent = () => statusesOf(own, person).length;
+  own.clock.now += 61_000;
+  for (let calls = 0; calls < 3; calls += 1)
+    expect((await client.pets.list().catch((reason) => reason)).name).toBe("PaceError");
+  expect(sent()).toBe(11);
+  await raise();
+  own.clock.now += 61_000;
+  await client.pets.list();
+  await Promise.all(Array.from({ length: 49 }, () => client.pets.list()));
+  expect(statusesOf(own, person)).toEqual(Array(62).fill(200));
+  expect((await client.account.limits()).strikes.count).toBe(0);
+});
+
+/** A client that has sent the ten requests of its day, and what makes them a hundred. */
+async function aSpentDay(own: TestStore) {
+  const person = await own.newPerson("customer", { quota: { perMinute: 60, perDay: 10 } });
+  const { fetch, surroundings } = movedClock(own.clock);
+  const client = new Petstore({ baseUrl: own.url, apiKey: person.key, fetch, surroundings });
+  await Promise.all(Array.from({ length: 10 }, () => client.pets.list()));
+  expect((await client.pets.list().catch((reason) => reason)).name).toBe("PaceError");
+  const raise = () => own.admin.patch(`/admin/clients/${person.clientId}`, { perMinute: 60, perDay: 100 });
+  return { client, person, raise };
+}
+
 test("an order whose answer was lost on the way is placed once", async () => {
   const pet = await store.aPet(10);
   let sent = 0;

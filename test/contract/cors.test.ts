@@ -149,3 +149,19 @@ test("a deprecated operation keeps its notice beside the headers for pages", asy
   expect(headers.get("sunset")).not.toBeNull();
   expect(headers.get("access-control-allow-origin")).toBe(SHOP);
 });
+
+test("the document and the pages can be read by a program of an allowed origin", async () => {
+  for (const path of ["/", "/openapi.json", "/openapi.yaml", "/docs", "/readyz"]) {
+    const { headers } = await fetch(open.url + path, { headers: { origin: SHOP } });
+    expect([path, headers.get("access-control-allow-origin")]).toEqual([path, SHOP]);
+    expect(listed(headers.get("access-control-expose-headers"))).toContain("etag");
+    const other = await fetch(open.url + path, { headers: { origin: "https://other.example" } });
+    expect(other.headers.get("access-control-allow-origin")).toBeNull();
+    expect(other.headers.get("vary")).toBe("Origin");
+    const unasked = await fetch(closed.url + path, { headers: { origin: SHOP } });
+    expect([unasked.headers.get("access-control-allow-origin"), unasked.headers.get("vary")]).toEqual([
+      null,
+      null,
+    ]);
+  }
+});

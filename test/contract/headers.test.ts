@@ -52,6 +52,7 @@ each(everyEndpoint, "takes a caller that accepts JSON among others", async (endp
     "application/*",
     "text/html;q=1, */*;q=0.1",
     "text/html;q=0,*/*",
+    "",
   ]) {
     const { send } = await aCall(store, endpoint);
     expect((await send({ headers: { accept } })).status).toBe(successStatus(endpoint.route));

@@ -4,6 +4,7 @@ import { errors } from "../../src/contract/errors.ts";
 import { PAGE_LIMIT } from "../../src/contract/shapes.ts";
 import { URL_CHARACTERS } from "../../src/http/handle.ts";
 import { aCall, each, fieldsOf, refused, refusedCalls, theStore } from "./calls.ts";
+import { raw, rawHeaders } from "./raw.ts";
 
 const store = theStore();
 const call = refusedCalls(store);
@@ -93,6 +94,29 @@ each(lists, "names every wrong parameter at once, and one that is given twice", 
   expect([...new Set(fieldsOf(reply).map((field) => field.replace(/\[\d+\]$/, "")))].sort()).toEqual(
     [...names, "cursor", "colour"].sort(),
   );
+});
+
+each(
+  lists,
+  "refuses a query that is not UTF-8 or half encoded, by the parameter's name",
+  async (endpoint) => {
+    const { path, by } = await call(endpoint);
+    const get = (query: string) =>
+      raw(store.url, { method: "GET", path: path + query, headers: rawHeaders(by.key) });
+    for (const broken of ["%ff", "%zz", "%", "a%c3", "%c3%28", "%ed%a0%80", "%f0%9f%90"]) {
+      const reply = await refused(store, "invalid_parameter", () => get(`?limit=3&cursor=${broken}`));
+      expect([broken, ...fieldsOf(reply)]).toEqual([broken, "cursor"]);
+      expect(reply.body.message).toContain(broken);
+    }
+    const named = await refused(store, "invalid_parameter", () => get("?li%ffmit=3&cursor=%ff"));
+    expect(fieldsOf(named)).toEqual(["li%ffmit", "cursor"]);
+  },
+);
+
+test("what is well encoded is looked for as it is", async () => {
+  await store.aPet(1, "\u00c5sa 100% & co");
+  const { body } = await store.customer.get("/pets?name=%c3%85sa+100%25+%26");
+  expect(body).toMatchObject([{ name: "\u00c5sa 100% & co" }]);
 });
 
 each(everyEndpoint, "refuses a URL longer than 8 KiB", async (endpoint) => {

@@ -140,3 +140,32 @@ test("a path is not found whatever is asked of it", async () => {
     for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
       await refused(store, "not_found", () => store.admin.send(method, path));
 });
+
+test("the document and the pages are sent once, and then only if they have changed", async () => {
+  const tags = new Set<string>();
+  for (const page of ["/", "/openapi.json", "/openapi.yaml", "/docs"]) {
+    const first = await fetch(store.url + page);
+    const tag = first.headers.get("etag") as string;
+    expect([page, tag]).toEqual([page, expect.stringMatching(/^"[\w-]+"$/)]);
+    tags.add(tag);
+    for (const method of ["GET", "HEAD"]) {
+      const again = await fetch(store.url + page, { method, headers: { "if-none-match": `"x", W/${tag}` } });
+      expect([again.status, await again.text(), again.headers.get("etag")]).toEqual([304, "", tag]);
+      expect(again.headers.get("cache-control")).toBe(first.headers.get("cache-control"));
+      const changed = await fetch(store.url + page, { method, headers: { "if-none-match": '"x"' } });
+      expect([changed.status, changed.headers.get("etag")]).toEqual([200, tag]);
+    }
+  }
+  expect(tags.size).toBe(4);
+  const ready = await fetch(`${store.url}/readyz`, { headers: { "if-none-match": "*" } });
+  expect([ready.status, ready.headers.get("etag")]).toEqual([200, null]);
+});
+
+test("OPTIONS of the server as a whole is answered with every method that it knows", async () => {
+  const reply = await raw(store.url, { method: "OPTIONS", path: "*", headers: [] });
+  expect([reply.status, reply.text, reply.headers.get("allow")]).toEqual([
+    204,
+    "",
+    "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
+  ]);
+});

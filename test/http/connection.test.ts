@@ -6,8 +6,10 @@ import {
   IDLE_SECONDS,
   type Switchboard,
 } from "../../src/http/wire/connection.ts";
+import { listen } from "../../src/http/wire/listen.ts";
 import type { Reply } from "../../src/http/wire/reply.ts";
 import type { Incoming } from "../../src/http/wire/request.ts";
+import { aWire } from "./wire.ts";
 
 /** A caller's end whose network takes no more than it is told to, and a clock that is moved by hand. */
 function aCaller(answer: (request: Incoming) => Awaitable<Reply>) {
@@ -176,4 +178,27 @@ test("a connection that is let go ends when its answer was taken, and at once if
   slow.takes(Number.POSITIVE_INFINITY);
   slow.connection.drain();
   expect(slow.done).toEqual(["end"]);
+});
+
+test("an answer that fails ends its connection, and is not counted as under way for ever", async () => {
+  const faults: unknown[] = [];
+  const listening = listen({
+    host: "127.0.0.1",
+    port: 0,
+    isStopping: () => false,
+    refuse: ({ status, code }) => ({ status, headerLines: "", body: code }),
+    onFault: (error) => void faults.push(error),
+    answer({ pathname }) {
+      if (pathname === "/now") throw new Error("now");
+      return pathname === "/later" ? Promise.reject(new Error("later")) : ok(pathname);
+    },
+  });
+  for (const path of ["/now", "/later"]) {
+    using wire = await aWire(`http://127.0.0.1:${listening.port}`);
+    wire.say(get("/well") + get(path) + get("/well"));
+    expect((await wire.rest()).length).toBeLessThan(3);
+    expect([path, listening.underWay]).toEqual([path, 0]);
+  }
+  expect(faults.map(String)).toEqual(["Error: now", "Error: later"]);
+  await listening.stop();
 });

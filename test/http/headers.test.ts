@@ -22,6 +22,7 @@ function outcome(work: () => unknown): string {
 
 const accepts: readonly [accept: string | null, isTaken: boolean][] = [
   [null, true],
+  ["", true],
   ["*/*", true],
   ["application/json", true],
   ["application/*", true],
@@ -43,7 +44,7 @@ const accepts: readonly [accept: string | null, isTaken: boolean][] = [
 ];
 
 for (const [accept, isTaken] of accepts) {
-  test(`Accept ${accept ?? "left out"} ${isTaken ? "takes" : "excludes"} JSON`, () =>
+  test(`Accept ${accept === "" ? "of nothing" : (accept ?? "left out")} ${isTaken ? "takes" : "excludes"} JSON`, () =>
     expect(outcome(() => requireJsonAccepted(accept))).toBe(isTaken ? "taken" : "not_acceptable"));
 }
 

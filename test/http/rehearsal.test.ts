@@ -90,6 +90,8 @@ each(everyEndpoint, "ignores every other preference", async (endpoint) => {
     "return=minimal",
     "handling=strict; wait=10",
     "x-simulate=ban",
+    'foo="a, simulate=ban"',
+    'foo="a\\", simulate=ban", wait=10',
     "",
   ]) {
     const { send } = await aCall(store, endpoint);
@@ -140,6 +142,7 @@ test("a rehearsal is asked for in any case, in quotes, among other preferences a
     "simulate=ban,respond-async",
     "simulate=ban; when=now",
     "return=minimal,simulate=ban",
+    'foo="a, b", simulate="ban"',
   ]) {
     const reply = await store.customer.get("/pets", { prefer });
     expect([prefer, reply.body.code]).toEqual([prefer, "key_banned"]);
@@ -232,12 +235,34 @@ test("a rehearsed ban is the real first one", async () => {
   expect((await rehearsing.get("/pets")).status).toBe(200);
 });
 
-test("a rehearsed end of stock is the real one, and takes no stock", async () => {
-  const { id: petId } = await store.aPet(1);
-  const met = await store.customer.post("/store/orders", { petId, quantity: 2 });
-  const played = await store.customer.post("/store/orders", { petId }, simulate("insufficient_stock"));
+test("a rehearsed end of stock is the real one, of the pet and the units that were asked for, and takes no stock", async () => {
+  const [{ id: petId }, { id: otherId }] = [await store.aPet(2), await store.aPet(1)];
+  const asked = (units: number, pet: number) =>
+    `Asked for ${units} of pet ${pet}, 0 in stock. Staff restock with PUT /store/inventory/${pet}.`;
+  const place = (body: object, headers = {}) => store.customer.post("/store/orders", body, headers);
+  const short = simulate("insufficient_stock");
+  const met = await place({ petId, quantity: 3 });
+  const played = await place({ petId, quantity: 3 }, short);
   expect(shapeOf(played)).toEqual(shapeOf(met));
+  expect(played.body.message).toBe(met.body.message.replace("2 in stock", "0 in stock"));
+  expect((await place({ petId }, short)).body.message).toBe(asked(1, petId));
+
+  const { body: order } = await place({ petId });
+  const change = (body: object) => store.customer.patch(`/store/orders/${order.id}`, body, short);
+  expect((await change({ quantity: 3 })).body.message).toBe(asked(2, petId));
+  expect((await change({ petId: otherId, quantity: 4 })).body.message).toBe(asked(4, otherId));
   expect((await store.customer.get(`/store/inventory/${petId}`)).body.quantity).toBe(1);
+});
+
+test("a rehearsed end of stock wants an order that could be placed or changed, as the real one does", async () => {
+  const short = simulate("insufficient_stock");
+  const place = (sent: object) => store.customer.send("POST", "/store/orders", { headers: short, ...sent });
+  await refused(store, "invalid_json", () => place({ raw: "{" }));
+  await refused(store, "invalid_body", () => place({ body: { quantity: 0 } }));
+  await refused(store, "order_not_found", () => store.customer.patch("/store/orders/999999", {}, short));
+  await refused(store, "unsupported_media_type", () =>
+    place({ raw: "{}", headers: { ...short, "content-type": "text/plain" } }),
+  );
 });
 
 test("a rehearsed sunset is the real one, with the same notice", async () => {

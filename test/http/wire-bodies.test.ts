@@ -107,6 +107,10 @@ test("a caller that will be refused is not asked for its body", async () => {
     [told(store.staff, "DELETE /categories", category), 405],
     [told(store.staff, "POST /categories", category, "API-Version: 7"), 400],
     [large, 413],
+    [large.replace("\r\n\r\n", "\r\nContent-Type: text/plain\r\n\r\n"), 413],
+    [told(store.staff, "POST /categories", category, "Content-Encoding: gzip"), 415],
+    [told(store.staff, "POST /categories", category).replace("application/json", "text/plain"), 415],
+    [inChunks(store.staff, "POST /categories").replace("application/json", "text/plain"), 415],
   ];
   for (const [request, status] of cases) {
     using wire = await aWire(store.url);
@@ -115,6 +119,20 @@ test("a caller that will be refused is not asked for its body", async () => {
     expect(answers.map((each) => [each.status, each.headers.get("connection")])).toEqual([[status, "close"]]);
   }
   expect(await store.snapshot()).toBe(before);
+});
+
+test("a body of the wrong kind is not waited for", async () => {
+  for (const wrong of [
+    "Content-Type: text/plain",
+    "Content-Type: application/json\r\nContent-Encoding: gzip",
+  ]) {
+    using wire = await aWire(store.url);
+    wire.say(`${asked(store.customer, "POST /store/orders", wrong, "Content-Length: 20")}{`);
+    expect((await wire.answer()).body.code).toBe("unsupported_media_type");
+    // The rest of it is read over, and the connection goes on.
+    wire.say(" ".repeat(19) + asked(store.customer, "GET /pets"));
+    expect((await wire.answer()).status).toBe(200);
+  }
 });
 
 test("the small body of a refused request is read over, and the connection goes on", async () => {

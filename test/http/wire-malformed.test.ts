@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { problemsOf } from "../../src/contract/shape.ts";
 import { ErrorBody } from "../../src/contract/shapes.ts";
-import { HEAD_BYTES } from "../../src/http/wire/head.ts";
+import { URL_CHARACTERS } from "../../src/http/handle.ts";
+import { HEAD_BYTES, HEADERS_BYTES } from "../../src/http/wire/head.ts";
 import { aStore, type TestStore } from "../harness.ts";
 import { type Answered, asked, aWire, loggedRequests, told } from "./wire.ts";
 
@@ -128,6 +129,7 @@ const malformed: Record<string, string | Buffer> = {
   "a carriage return within the address": lines("GET /livez\rx HTTP/1.1", host),
   "a line feed within the address": lines("GET /livez\nx HTTP/1.1", host),
   "a DEL within the address": lines("GET /livez\x7f HTTP/1.1", host),
+  "an address that is no UTF-8": lines("GET /pets?name=\xff HTTP/1.1", host),
   "a relative address": lines("GET livez HTTP/1.1", host),
   "an address of another scheme": lines("GET ftp://x/livez HTTP/1.1", host),
   "an address without a host": lines("GET http:///livez HTTP/1.1", host),
@@ -160,17 +162,28 @@ test("what is malformed behind a request is refused behind its answer", async ()
   expect(answers.map(({ status }) => status)).toEqual([201, 200, 400]);
 });
 
-test("a request line and headers of 24 KiB are taken, and a byte more is not", async () => {
-  const least = asked(store.customer, "GET /livez", "X-Long: ").length;
-  const long = (bytes: number) => asked(store.customer, "GET /livez", `X-Long: ${"x".repeat(bytes - least)}`);
+test("headers of 16 KiB are taken, and a byte more is not", async () => {
+  const least = asked(store.customer, "GET /livez", "X-Long: ").length - `${get}\r\n`.length;
+  const long = (bytes: number, line = "GET /livez") =>
+    asked(store.customer, line, `X-Long: ${"x".repeat(bytes - least)}`);
   using wire = await aWire(store.url);
-  // The empty line that ends them is not counted.
-  wire.say(long(HEAD_BYTES + 4));
-  expect((await wire.answer()).status).toBe(200);
-  await refusal(long(HEAD_BYTES + 5), 431, "headers_too_large");
-  await refusal(long(HEAD_BYTES * 4), 431, "headers_too_large");
-  await refusal(`GET /livez?${"x".repeat(HEAD_BYTES)} HTTP/1.1`, 431, "headers_too_large");
+  // The empty line that ends them is not counted, nor is the request line.
+  wire.say(long(HEADERS_BYTES + 2));
+  wire.say(long(HEADERS_BYTES + 2, `GET /livez?${"x".repeat(URL_CHARACTERS - 7)}`));
+  expect((await wire.answers(2)).map(({ status }) => status)).toEqual([200, 200]);
+  await refusal(long(HEADERS_BYTES + 3), 431, "headers_too_large");
+  await refusal(long(HEADERS_BYTES * 4), 431, "headers_too_large");
   await refusal(lines(get, host, ...new Array(9000).fill("X: y")), 431, "headers_too_large");
+});
+
+test("an address without an end is told to be too long, not its headers", async () => {
+  for (const characters of [HEAD_BYTES, 30_000, 200_000])
+    await refusal(lines(`GET /livez?${"x".repeat(characters)} HTTP/1.1`, host), 414, "uri_too_long");
+  await refusal(
+    lines(`GET /livez?${"x".repeat(20_000)} HTTP/1.1`, host, `X: ${"x".repeat(9000)}`),
+    414,
+    "uri_too_long",
+  );
 });
 
 test("empty lines without an end are no request, and cost nobody anything", async () => {

@@ -12,7 +12,7 @@ afterAll(() => store[Symbol.asyncDispose]());
 test("a header of blanks without end holds up nobody", async () => {
   using wire = await aWire(store.url);
   for (let n = 0; n < 200; n++)
-    wire.say(asked(store.customer, "GET /pets", `Connection: a${" ".repeat(23_000 + n)}b`));
+    wire.say(asked(store.customer, "GET /pets", `Connection: a${" ".repeat(15_000 + n)}b`));
   for (const { status } of await wire.answers(200)) expect(status).toBe(200);
 });
 
@@ -43,7 +43,7 @@ test("lines that end in a line feed alone are refused at once", async () => {
 test("only OPTIONS can be asked of the whole server", async () => {
   using wire = await aWire(store.url);
   wire.say(asked(store.customer, "OPTIONS *"));
-  expect((await wire.answer()).status).toBe(404);
+  expect((await wire.answer()).status).toBe(204);
   wire.say(asked(store.customer, "GET *"));
   expect((await wire.answer()).body.code).toBe("malformed_request");
 });

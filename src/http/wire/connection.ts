@@ -177,18 +177,28 @@ export class Connection {
     this.#head = head;
     this.#hasBegun = false;
     this.#board.underWay++;
-    const reply = this.#board.answer(new Request(this, head));
+    let reply: Awaitable<Reply>;
+    try {
+      reply = this.#board.answer(new Request(this, head));
+    } catch (error) {
+      this.#failed(error);
+    }
     if (reply instanceof Promise) this.#finishLater(head, reply);
     else this.#finish(head, reply);
   }
 
   #finishLater(head: Head, reply: Promise<Reply>): void {
-    reply
-      .then((there) => {
-        this.#finish(head, there);
-        this.#advance();
-      })
-      .catch((error) => this.#board.broken(this, error));
+    const finished = (there: Reply) => {
+      this.#finish(head, there);
+      this.#advance();
+    };
+    reply.then(finished, (error) => this.#failed(error)).catch((error) => this.#board.broken(this, error));
+  }
+
+  /** What never fails did: it is under way no more. */
+  #failed(error: unknown): never {
+    this.#board.underWay--;
+    throw error;
   }
 
   #finish(head: Head, reply: Reply): void {

@@ -1,7 +1,11 @@
+import { isUtf8 } from "node:buffer";
 import { Failure, fail } from "../../core/failure.ts";
 
-/** How much of a request line and its headers is taken. */
-export const HEAD_BYTES = 24 * 1024;
+/** How much of the headers is taken. */
+export const HEADERS_BYTES = 16 * 1024;
+/** A URL of 8 KiB with method and version; where one is a little longer, that is told with more of the request known. */
+const LINE_BYTES = 8 * 1024 + 64;
+export const HEAD_BYTES = LINE_BYTES + HEADERS_BYTES;
 
 /** A request as far as its empty line. */
 export interface Head {
@@ -65,6 +69,7 @@ const VERSION_CHARACTERS = " HTTP/1.1".length;
 /** Reads a request up to its empty line, which is at `end`; whatever could be read in two ways is refused. */
 export function readHead(text: string, end: number, readFields: FieldReader): Head {
   const lineEnd = text.indexOf("\r\n");
+  if (end - lineEnd > HEADERS_BYTES) throw headTooLarge(text);
   const methodEnd = text.indexOf(" ");
   const targetEnd = lineEnd - VERSION_CHARACTERS;
   const isOld = !text.startsWith(" HTTP/1.1", targetEnd);
@@ -194,7 +199,9 @@ function isBlank(code: number): boolean {
 function plain(target: string): string {
   if (/^[\x21-\x7e]+$/.test(target)) return target;
   if (!/^[\x21-\x7e\x80-\xff]+$/.test(target)) malformed("The address holds a space or a control character.");
-  return encodeURI(Buffer.from(target, "latin1").toString()).replaceAll("%25", "%");
+  const bytes = Buffer.from(target, "latin1");
+  if (!isUtf8(bytes)) malformed("The address is not UTF-8.");
+  return encodeURI(bytes.toString()).replaceAll("%25", "%");
 }
 
 /** Where the path starts behind `http://host`, as proxies send it. */
@@ -225,9 +232,10 @@ export function malformed(message: string): never {
   fail("malformed_request", message);
 }
 
-export function headTooLarge(): Failure {
-  return new Failure(
-    "headers_too_large",
-    `The request line and headers are over ${HEAD_BYTES / 1024} KiB. Send fewer or shorter headers.`,
-  );
+/** Which of the two is too long: the request line, or the headers behind it. */
+export function headTooLarge(text: string): Failure {
+  const lineEnd = text.indexOf("\r\n");
+  return lineEnd < 0 || lineEnd > LINE_BYTES
+    ? new Failure("uri_too_long", "The URL is longer than the 8 KiB that are taken.")
+    : new Failure("headers_too_large", "The headers are over 16 KiB. Send fewer or shorter headers.");
 }

@@ -71,7 +71,7 @@ export class Inlet {
     const text = unread.toString("latin1", 0, Math.min(unread.length, HEAD_BYTES + EMPTY_LINE.length));
     const end = text.indexOf(EMPTY_LINE);
     if (end < 0) {
-      if (text.length >= HEAD_BYTES + EMPTY_LINE.length) throw headTooLarge();
+      if (text.length >= HEAD_BYTES + EMPTY_LINE.length) throw headTooLarge(text);
       if (text !== "" && isNoRequest(text.charCodeAt(0)))
         malformed("This is not HTTP. TLS is the business of a proxy in front of this server.");
       if (/(?:^|[^\r])\n/.test(text)) malformed("A line ends in a line feed alone.");

@@ -56,6 +56,21 @@ test("a repeatable filter is repeated, and what is undefined is left out", async
   );
 });
 
+test("a filter by no value at all is refused before anything is sent, and not taken for no filter", async () => {
+  await using server = await scripted(reply(200, [rex]));
+  const { pets, inventory } = server.client();
+  await assert.rejects(pets.list({ id: [] }), (error) => {
+    assert.ok(error instanceof TypeError);
+    assert.equal(
+      error.message,
+      "GET /pets: id is an empty list, which would find everything. Leave it out, or do not ask.",
+    );
+    return true;
+  });
+  await assert.rejects(inventory.list({ status: [] }), /status is an empty list/);
+  assert.equal(server.arrivals.length, 0);
+});
+
 test("a bigint is written as the integer that it is, in path and body", async () => {
   await using server = await scripted(reply(200, rex));
   const client = server.client();

@@ -251,6 +251,17 @@ test("an answer that comes late tells nothing of the window that followed", () =
   assert.equal(windows.standing(140_100).remaining, 59);
 });
 
+test("an answer that was asked for after the last one may tell of more room; one under way may not", () => {
+  const windows = windowsSeen();
+  const told = (remaining: number) =>
+    new Response("[]", { headers: { ratelimit: `"day";r=${remaining};t=5000` } });
+  windows.learn(told(0), 1000, 1100);
+  windows.learn(told(3), 1050, 1200);
+  assert.ok(windows.standing(1200).spentUntil > 1200);
+  windows.learn(told(90), 1300, 1400);
+  assert.equal(windows.standing(1400).remaining, 90);
+});
+
 test("nothing is left waiting when a call is over", async () => {
   await using server = await scripted([resetBeforeHeaders, refuse(503, "overloaded"), reply(200, [])]);
   await server.client().pets.list();

@@ -111,6 +111,13 @@ const wrong: readonly [string, () => Promise<unknown>, RegExp][] = [
     () => verifyWebhook(body, signed(), "whsec_%%%", { now }),
     /secret is whsec_ and base64/,
   ],
+  ["no secret", () => verifyWebhook(body, signed(), "", { now }), /secret is whsec_ and base64/],
+  ["an empty secret", () => verifyWebhook(body, signed(), [other, "whsec_"], { now }), /secret is whsec_/],
+  [
+    "a body that is signed but no JSON",
+    () => verifyWebhook("{", signed(signature("{")), secret, { now }),
+    /body is not JSON/,
+  ],
 ];
 
 for (const [what, verify, says] of wrong) {
