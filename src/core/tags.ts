@@ -14,6 +14,11 @@ export function storePetTag(pet: PetWithCategory): string {
   return `p${pet.version}-s${pet.stockVersion}-c${pet.categoryId}.${pet.categoryVersion}`;
 }
 
+/** Of a tag of a pet, in either of its representations, the part that tells of the pet's own fields. */
+export function petPart(tag: string): string {
+  return tag.replace(/^(p\d+)-s\d+-c\d+\.\d+$/, "$1");
+}
+
 export function categoryTag(category: CategoryRecord): string {
   return `c${category.version}`;
 }

@@ -118,6 +118,41 @@ test("a pet is changed by who has the ETag of either of its representations", as
   }
 });
 
+test("neither an order nor an edit of the category spoils a change of a pet that was read with both", async () => {
+  for (const write of ["PUT", "PATCH", "DELETE"]) {
+    const pet = await store.aPet(3);
+    const tag = await tagAt(`/store/pets/${pet.id}`);
+    const order = await store.customer.post("/store/orders", { petId: pet.id });
+    await store.staff.patch(`/categories/${pet.categoryId}`, { description: "They bark" });
+    await store.customer.delete(`/store/orders/${order.body.id}`);
+    expect(await tagAt(`/store/pets/${pet.id}`)).not.toBe(tag);
+    const body = write === "DELETE" ? {} : { body: { name: "Max", categoryId: pet.categoryId } };
+    const headers = { "if-match": tag };
+    const { status } = await store.staff.send(write, `/pets/${pet.id}`, { ...body, headers });
+    expect([write, status]).toEqual([write, write === "DELETE" ? 204 : 200]);
+  }
+});
+
+test("a stale ETag is told the one that the same representation has now", async () => {
+  const pet = await store.aPet(3);
+  for (const representation of ["/pets", "/store/pets"]) {
+    const stale = await tagAt(`${representation}/${pet.id}`);
+    await store.staff.patch(`/pets/${pet.id}`, { name: `Max of ${representation}` });
+    const { body } = await refused(store, "precondition_failed", () =>
+      store.staff.patch(`/pets/${pet.id}`, { name: "Tom" }, { "if-match": stale }),
+    );
+    expect(body.message).toStartWith(
+      `If-Match asks for ${stale}, but the record is now ${await tagAt(`${representation}/${pet.id}`)}.`,
+    );
+  }
+});
+
+test("what only looks like the ETag of a pet with its stock matches nothing", async () => {
+  const { id } = await store.aPet();
+  for (const tag of ['"p1-"', '"p1-s1"', '"p1-s1-c1"', '"p1-s1-c1.1-"', '"p1x-s1-c1.1"', '"p11-s1-c1.1"'])
+    await refused(store, "precondition_failed", () => store.staff.delete(`/pets/${id}`, { "if-match": tag }));
+});
+
 test("the ETag of a pet with its category and stock changes with each of the three", async () => {
   const pet = await store.aPet(3);
   const seen = new Set([await tagAt(`/store/pets/${pet.id}`)]);
