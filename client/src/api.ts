@@ -976,7 +976,7 @@ export type ErrorCode =
   | "pet_has_open_orders"
   /** 409: The client has open orders. */
   | "client_has_open_orders"
-  /** 409: The operator's own client cannot be removed or suspended. */
+  /** 409: The operator's own client cannot be removed, suspended, renamed or moved to another plan, and no other can have its name. */
   | "operator_client"
   /** 409: The client has 100 keys that work. */
   | "too_many_keys"

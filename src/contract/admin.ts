@@ -77,7 +77,7 @@ export const admin = {
       location: "/admin/clients/{id}",
       kind: "plain",
       access: "changes",
-      errors: ["invalid_plan"],
+      errors: ["invalid_plan", "operator_client"],
       example: { body: { name: "Shop", plan: "pro" }, returns: shop },
     },
     get: {

@@ -7,8 +7,9 @@ import { cursorAfter, pageOf, readCursor } from "./pages.ts";
 import { operatorQuota, type Plan, plans, type Quota } from "./plans.ts";
 import type { ClientRecord, Writes } from "./ports.ts";
 
-/** The client that the operator's own keys belong to. */
+/** The client that the operator's own keys belong to is found by its name and plan: the oldest that has both. */
 export const OPERATOR = "operator";
+const OPERATORS_PLAN = "enterprise";
 
 export const clients: Operations<PetstoreApi["admin"]["clients"]> = {
   async list(cx, { limit, cursor }) {
@@ -19,6 +20,7 @@ export const clients: Operations<PetstoreApi["admin"]["clients"]> = {
 
   async create(cx, { body }) {
     const quota = quotaOf(body.plan, body);
+    if (body.name === OPERATOR) refuseName();
     const client = await cx.store.addClient({ name: body.name, plan: body.plan, ...quota }, cx.now);
     cx.audit(`clients/${client.id}`);
     return { body: shownClient(client) };
@@ -30,8 +32,8 @@ export const clients: Operations<PetstoreApi["admin"]["clients"]> = {
 
   async update(cx, { clientId, body }) {
     const before = await knownClient(cx, clientId);
-    if (body.suspended) await refuseOperator(cx, before, "suspended");
     const after = changed(before, body, cx.now);
+    await guardOperator(cx, before, after);
     await cx.store.changeClient(after);
     cx.audit(`clients/${after.id}`);
     return { body: shownClient(after) };
@@ -62,18 +64,36 @@ function refuseUnknown(clientId: Int64): never {
 
 /** The client that keys without another client belong to; made when first needed. */
 export async function operator(store: Writes, now: number): Promise<ClientRecord> {
-  const own = await store.clientNamed(OPERATOR, "enterprise");
-  return own ?? store.addClient({ name: OPERATOR, plan: "enterprise", ...operatorQuota }, now);
+  const own = await store.clientNamed(OPERATOR, OPERATORS_PLAN);
+  return own ?? store.addClient({ name: OPERATOR, plan: OPERATORS_PLAN, ...operatorQuota }, now);
 }
 
-/** Nobody locks the operator out. */
-async function refuseOperator(cx: ReadContext, { id }: ClientRecord, what: string): Promise<void> {
-  const own = await cx.store.clientNamed(OPERATOR, "enterprise");
-  if (own?.id === id)
-    fail(
-      "operator_client",
-      `Client ${id} is the operator's own and cannot be ${what}. Revoke its keys one by one.`,
-    );
+/** Nobody locks the operator out, at once or in two steps, and nobody takes its place. */
+async function guardOperator(cx: ReadContext, before: ClientRecord, after: ClientRecord): Promise<void> {
+  const isRenamed = after.name !== before.name;
+  const isMoved = after.plan !== before.plan;
+  if (after.suspendedAt !== null && before.suspendedAt === null)
+    await refuseOperator(cx, before, "suspended");
+  if (isRenamed) await refuseOperator(cx, before, "renamed");
+  if (isMoved) await refuseOperator(cx, before, "moved to another plan");
+  if (after.name === OPERATOR && (isRenamed || isMoved)) refuseName();
+}
+
+async function refuseOperator(cx: ReadContext, client: ClientRecord, what: string): Promise<void> {
+  if (client.name !== OPERATOR) return;
+  const own = await cx.store.clientNamed(OPERATOR, OPERATORS_PLAN);
+  if (own?.id !== client.id) return;
+  fail(
+    "operator_client",
+    `Client ${client.id} is the operator's own and cannot be ${what}. Revoke its keys one by one.`,
+  );
+}
+
+function refuseName(): never {
+  fail(
+    "operator_client",
+    `The name ${OPERATOR} is kept for the operator's own client. Give the client another name.`,
+  );
 }
 
 function shownClient({ id, name, plan, perMinute, perDay, createdAt, suspendedAt }: ClientRecord): Client {

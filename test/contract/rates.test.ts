@@ -223,6 +223,7 @@ const collisions: Readonly<
     const { body } = await of.admin.get(path.replace("/rotation", ""));
     return [{}, await withAllKeys(of, body.clientId)];
   },
+  "admin.clients.create": async () => [{ raw: '{"name":"operator"}' }, "operator_client"],
   "admin.clients.update": async ({ store: { beside, clock } }) => {
     const { id } = await beside.transact((writes) => operator(writes, clock.now));
     return [{ path: `/admin/clients/${id}`, raw: '{"suspended":true}' }, "operator_client"];
