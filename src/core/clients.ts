@@ -13,9 +13,11 @@ const OPERATORS_PLAN = "enterprise";
 
 export const clients: Operations<PetstoreApi["admin"]["clients"]> = {
   async list(cx, { limit, cursor }) {
-    const after = readCursor(cursor, "id", "number");
+    const after = readCursor(cursor, "clients", "id", "number");
     const records = await cx.store.clients({ descending: false, after, limit: limit + 1 });
-    return pageOf(records, limit, shownClient, (last) => cursorAfter("id", { key: last.id, id: last.id }));
+    return pageOf(records, limit, shownClient, (last) =>
+      cursorAfter("clients", "id", { key: last.id, id: last.id }),
+    );
   },
 
   async create(cx, { body }) {

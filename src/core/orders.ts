@@ -27,11 +27,11 @@ export const orders: Operations<PetstoreApi["orders"]> = {
       complete,
       shippedFrom: milliseconds(shippedAfter),
       shippedBefore: milliseconds(shippedBefore),
-      after: readCursor(cursor, order, "number"),
+      after: readCursor(cursor, "orders", order, "number"),
       limit: limit + 1,
     });
     return pageOf(records, limit, shownOrder, (last) =>
-      cursorAfter(order, { key: byShipDate ? (last.shipDate as number) : last.id, id: last.id }),
+      cursorAfter("orders", order, { key: byShipDate ? (last.shipDate as number) : last.id, id: last.id }),
     );
   },
 

@@ -29,11 +29,11 @@ export const pets: Operations<PetstoreApi["pets"]> = {
       statuses: status,
       categoryId,
       namePrefix: name === undefined ? undefined : foldName(name),
-      after: readCursor(cursor, order, byName ? "string" : "number"),
+      after: readCursor(cursor, "pets", order, byName ? "string" : "number"),
       limit: limit + 1,
     });
     const cursorOf = (last: ListedPet) =>
-      cursorAfter(order, { key: byName ? foldName(last.name) : last.id, id: last.id });
+      cursorAfter("pets", order, { key: byName ? foldName(last.name) : last.id, id: last.id });
     return after(records, (found) => pageOf(found, limit, asListed, cursorOf));
   },
 
