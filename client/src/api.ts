@@ -813,13 +813,13 @@ export interface AdminClientsResource {
    * Acts within a second. A change of plan keeps what was counted.
    * PATCH /admin/clients/{clientId}, for keys of the role admin.
    */
-  update(clientId: number | bigint, body: ClientUpdate, options?: WriteOptions): Call<Client>;
+  update(clientId: number | bigint, body: ClientUpdate, options?: ChangeOptions): Call<Client>;
   /**
    * Remove a client.
    * Its keys are revoked; its completed orders stay.
    * DELETE /admin/clients/{clientId}, for keys of the role admin.
    */
-  remove(clientId: number | bigint, options?: WriteOptions): Call<undefined>;
+  remove(clientId: number | bigint, options?: ChangeOptions): Call<undefined>;
 }
 
 /** The operations under `admin.keys`. */

@@ -1,11 +1,12 @@
 import type { Client, ClientUpdate } from "../contract/access-shapes.ts";
 import type { PetstoreApi } from "../contract/api.ts";
 import type { Int64 } from "../contract/shapes.ts";
-import type { Operations, ReadContext } from "./context.ts";
+import { type Operations, type ReadContext, requireMatch } from "./context.ts";
 import { fail } from "./failure.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
 import { operatorQuota, type Plan, plans, type Quota } from "./plans.ts";
 import type { ClientRecord, Writes } from "./ports.ts";
+import { clientTag } from "./tags.ts";
 
 /** The client that the operator's own keys belong to is found by its name and plan: the oldest that has both. */
 export const OPERATOR = "operator";
@@ -25,26 +26,28 @@ export const clients: Operations<PetstoreApi["admin"]["clients"]> = {
     if (body.name === OPERATOR) refuseName();
     const client = await cx.store.addClient({ name: body.name, plan: body.plan, ...quota }, cx.now);
     cx.audit(`clients/${client.id}`);
-    return { body: shownClient(client) };
+    return tagged(client);
   },
 
   async get(cx, { clientId }) {
-    return { body: shownClient(await knownClient(cx, clientId)) };
+    return tagged(await knownClient(cx, clientId));
   },
 
   async update(cx, { clientId, body }) {
     const before = await knownClient(cx, clientId);
+    requireMatch(cx, clientTag(before));
     const after = changed(before, body, cx.now);
     await guardOperator(cx, before, after);
     await cx.store.changeClient(after);
     cx.audit(`clients/${after.id}`);
-    return { body: shownClient(after) };
+    return tagged(after);
   },
 
   async remove(cx, { clientId }) {
     // Orders that are being placed are waited for, and so seen.
     const client = (await cx.store.lockedClient(clientId)) ?? refuseUnknown(clientId);
     const { id } = client;
+    requireMatch(cx, clientTag(client));
     await refuseOperator(cx, client, "removed");
     if (await cx.store.hasOpenOrders(id)) {
       fail("client_has_open_orders", `Client ${id} has open orders. Complete or cancel them first.`);
@@ -58,6 +61,11 @@ export const clients: Operations<PetstoreApi["admin"]["clients"]> = {
 /** The client, or 404. */
 export async function knownClient(cx: ReadContext, clientId: Int64): Promise<ClientRecord> {
   return (await cx.store.client(clientId)) ?? refuseUnknown(clientId);
+}
+
+/** What is told of a client, with its tag. */
+function tagged(client: ClientRecord) {
+  return { body: shownClient(client), tag: clientTag(client) };
 }
 
 function refuseUnknown(clientId: Int64): never {

@@ -1,4 +1,5 @@
-import type { CategoryRecord, OrderRecord, PetRecord, PetWithCategory } from "./ports.ts";
+import { CryptoHasher } from "bun";
+import type { CategoryRecord, ClientRecord, OrderRecord, PetRecord, PetWithCategory } from "./ports.ts";
 
 // A tag is made of version columns: it changes when the representation does, and costs nothing to compute.
 
@@ -25,4 +26,10 @@ export function categoryTag(category: CategoryRecord): string {
 
 export function orderTag(order: OrderRecord): string {
   return `o${order.version}`;
+}
+
+/** A client has no version: rare as its changes are, its tag is made of what it shows. */
+export function clientTag({ name, plan, perMinute, perDay, suspendedAt }: ClientRecord): string {
+  const shown = JSON.stringify([name, plan, perMinute, perDay, suspendedAt !== null]);
+  return CryptoHasher.hash("sha256", shown, "base64url").slice(0, 16);
 }
