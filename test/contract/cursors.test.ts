@@ -1,5 +1,6 @@
 import { beforeAll, expect } from "bun:test";
 import { everyEndpoint } from "../../src/contract/api.ts";
+import type { Endpoint } from "../../src/contract/route.ts";
 import { nextOf } from "../harness.ts";
 import { aCall, type Call, each, fieldsOf, refused, theStore } from "./calls.ts";
 
@@ -14,13 +15,24 @@ beforeAll(async () => {
   for (const { id: petId } of [await store.aPet(5), await store.aPet(5)])
     expect((await store.customer.post("/store/orders", { petId })).status).toBe(201);
   for (const endpoint of lists) {
-    calls.set(endpoint.id, await aCall(store, endpoint));
-    if (endpoint.route.params) calls.set(`${endpoint.id} of another`, await aCall(store, endpoint));
+    calls.set(endpoint.id, await aList(endpoint));
+    if (endpoint.route.params) calls.set(`${endpoint.id} of another`, await aList(endpoint));
   }
 });
 
-async function aKey(): Promise<{ id: number }> {
-  return (await store.admin.post(`/admin/clients/${store.stranger.clientId}/keys`, {})).body;
+/** A client's keys are one, unless another is made. */
+async function aList(endpoint: Endpoint): Promise<Call> {
+  const list = await aCall(store, endpoint);
+  const owner =
+    endpoint.id === "account.keys.list"
+      ? list.by.clientId
+      : /^\/admin\/clients\/(\d+)\/keys$/.exec(list.path)?.[1];
+  if (owner !== undefined) await aKey(Number(owner));
+  return list;
+}
+
+async function aKey(clientId = store.stranger.clientId): Promise<{ id: number }> {
+  return (await store.admin.post(`/admin/clients/${clientId}/keys`, {})).body;
 }
 
 each(lists, "takes its own cursor, and that of no other list", async ({ id }) => {
