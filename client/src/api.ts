@@ -878,6 +878,7 @@ export interface AdminKeysResource {
 export interface AdminBansResource {
   /**
    * List bans in force.
+   * Those that end soonest come first.
    * GET /admin/bans, for keys of the role admin.
    */
   list(query?: AdminBansListQuery, options?: CallOptions): ListCall<Ban>;

@@ -187,6 +187,7 @@ export const admin = {
     list: {
       at: "GET /admin/bans",
       summary: "List bans in force",
+      description: "Those that end soonest come first.",
       role: "admin",
       query: paging,
       returns: Bans,
