@@ -3,7 +3,7 @@ import { cursorAfter } from "../src/core/pages.ts";
 
 /** The page of pets after an id. Our cursors are no secret, and the peers take the same. */
 export function pageAfter(id: number): string {
-  return `/pets?cursor=${cursorAfter("id", { key: id, id })}`;
+  return `/pets?cursor=${cursorAfter("pets", "id", { key: id, id })}`;
 }
 
 /** Keys that are well formed, and nobody's. */

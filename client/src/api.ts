@@ -543,8 +543,24 @@ export interface AccountUsageQuery {
   to?: string | undefined;
 }
 
+/** What `account.keys.list` can be asked for. */
+export interface AccountKeysListQuery {
+  /** Records on a page. */
+  limit?: number | undefined;
+  /** Where the page starts: from the `Link` header of the page before. */
+  cursor?: string | undefined;
+}
+
 /** What `admin.clients.list` can be asked for. */
 export interface AdminClientsListQuery {
+  /** Records on a page. */
+  limit?: number | undefined;
+  /** Where the page starts: from the `Link` header of the page before. */
+  cursor?: string | undefined;
+}
+
+/** What `admin.keys.list` can be asked for. */
+export interface AdminKeysListQuery {
   /** Records on a page. */
   limit?: number | undefined;
   /** Where the page starts: from the `Link` header of the page before. */
@@ -743,7 +759,7 @@ export interface AccountKeysResource {
    * Keys of a role above the asking key's are not shown.
    * GET /account/keys, for keys of the role customer or above.
    */
-  list(options?: CallOptions): Call<Key[]>;
+  list(query?: AccountKeysListQuery, options?: CallOptions): ListCall<Key>;
   /**
    * Make a key.
    * Of a role at most the asking key's. The new key starts with the most strikes and the highest ban level
@@ -751,6 +767,11 @@ export interface AccountKeysResource {
    * POST /account/keys, for keys of the role customer or above.
    */
   create(body?: NewKey, options?: WriteOptions): Call<CreatedKey>;
+  /**
+   * Get one of the client's keys.
+   * GET /account/keys/{keyId}, for keys of the role customer or above.
+   */
+  get(keyId: number | bigint, options?: CallOptions): Call<Key>;
   /**
    * Revoke a key.
    * It stops working within a second.
@@ -786,7 +807,7 @@ export interface AccountResource {
    * GET /account/limits, for keys of the role customer or above.
    */
   limits(options?: CallOptions): Call<Limits>;
-  /** `account.keys.list`, `account.keys.create`, `account.keys.revoke`, `account.keys.rotate` */
+  /** `account.keys.list`, `account.keys.create`, `account.keys.get`, `account.keys.revoke`, `account.keys.rotate` */
   readonly keys: AccountKeysResource;
 }
 
@@ -813,13 +834,13 @@ export interface AdminClientsResource {
    * Acts within a second. A change of plan keeps what was counted.
    * PATCH /admin/clients/{clientId}, for keys of the role admin.
    */
-  update(clientId: number | bigint, body: ClientUpdate, options?: WriteOptions): Call<Client>;
+  update(clientId: number | bigint, body: ClientUpdate, options?: ChangeOptions): Call<Client>;
   /**
    * Remove a client.
    * Its keys are revoked; its completed orders stay.
    * DELETE /admin/clients/{clientId}, for keys of the role admin.
    */
-  remove(clientId: number | bigint, options?: WriteOptions): Call<undefined>;
+  remove(clientId: number | bigint, options?: ChangeOptions): Call<undefined>;
 }
 
 /** The operations under `admin.keys`. */
@@ -828,7 +849,7 @@ export interface AdminKeysResource {
    * List a client's keys.
    * GET /admin/clients/{clientId}/keys, for keys of the role admin.
    */
-  list(clientId: number | bigint, options?: CallOptions): Call<Key[]>;
+  list(clientId: number | bigint, query?: AdminKeysListQuery, options?: CallOptions): ListCall<Key>;
   /**
    * Make a key for a client.
    * POST /admin/clients/{clientId}/keys, for keys of the role admin.
@@ -857,6 +878,7 @@ export interface AdminKeysResource {
 export interface AdminBansResource {
   /**
    * List bans in force.
+   * Those that end soonest come first.
    * GET /admin/bans, for keys of the role admin.
    */
   list(query?: AdminBansListQuery, options?: CallOptions): ListCall<Ban>;
@@ -976,7 +998,7 @@ export type ErrorCode =
   | "pet_has_open_orders"
   /** 409: The client has open orders. */
   | "client_has_open_orders"
-  /** 409: The operator's own client cannot be removed or suspended. */
+  /** 409: The operator's own client cannot be removed, suspended, renamed or moved to another plan, and no other can have its name. */
   | "operator_client"
   /** 409: The client has 100 keys that work. */
   | "too_many_keys"
@@ -1076,8 +1098,9 @@ export const routes = {
     usage: "GET /account/usage input",
     limits: "GET /account/limits uncounted",
     keys: {
-      list: "GET /account/keys",
+      list: "GET /account/keys input list",
       create: "POST /account/keys input",
+      get: "GET /account/keys/{keyId}",
       revoke: "DELETE /account/keys/{keyId}",
       rotate: "POST /account/keys/{keyId}/rotation input",
     },
@@ -1091,7 +1114,7 @@ export const routes = {
       remove: "DELETE /admin/clients/{clientId}",
     },
     keys: {
-      list: "GET /admin/clients/{clientId}/keys",
+      list: "GET /admin/clients/{clientId}/keys input list",
       create: "POST /admin/clients/{clientId}/keys input",
       get: "GET /admin/keys/{keyId}",
       revoke: "DELETE /admin/keys/{keyId}",

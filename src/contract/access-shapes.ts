@@ -91,7 +91,7 @@ const keyFields = {
 
 export const Key = object(keyFields, { id: "Key", description: "A key without its secret." });
 export type Key = Value<typeof Key>;
-export const Keys = array(Key, { id: "Keys", description: "The keys of a client." });
+export const Keys = array(Key, { id: "Keys", description: "A page of a client's keys." });
 
 export const CreatedKey = object(
   {

@@ -2,6 +2,7 @@ import {
   Account,
   accessIds,
   CreatedKey,
+  Key,
   Keys,
   Limits,
   NewKey,
@@ -11,6 +12,7 @@ import {
 } from "./access-shapes.ts";
 import { exampleKey } from "./admin.ts";
 import type { Api } from "./route.ts";
+import { paging } from "./shapes.ts";
 
 export const account = {
   get: {
@@ -72,8 +74,9 @@ export const account = {
       summary: "List the client's keys",
       description: "Keys of a role above the asking key's are not shown.",
       role: "customer",
+      query: paging,
       returns: Keys,
-      kind: "plain",
+      kind: "list",
       errors: [],
       example: { returns: [exampleKey] },
     },
@@ -85,11 +88,21 @@ export const account = {
       role: "customer",
       body: NewKey,
       returns: CreatedKey,
-      status: 201,
+      location: "/account/keys/{id}",
       kind: "plain",
       access: "changes",
       errors: ["role_too_high", "too_many_keys"],
       example: { body: { name: "till 2" }, returns: { ...exampleKey, key: "ps_live_..." } },
+    },
+    get: {
+      at: "GET /account/keys/{keyId}",
+      summary: "Get one of the client's keys",
+      role: "customer",
+      params: { keyId: accessIds.keyId },
+      returns: Key,
+      kind: "plain",
+      errors: ["key_not_found"],
+      example: { returns: exampleKey },
     },
     revoke: {
       at: "DELETE /account/keys/{keyId}",
@@ -111,7 +124,7 @@ export const account = {
       params: { keyId: accessIds.keyId },
       body: Rotation,
       returns: CreatedKey,
-      status: 201,
+      location: "/account/keys/{id}",
       kind: "plain",
       access: "changes",
       errors: ["key_not_found", "too_many_keys"],

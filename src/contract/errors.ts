@@ -162,8 +162,10 @@ export const errors = {
   },
   operator_client: {
     status: 409,
-    cause: "The operator's own client cannot be removed or suspended.",
-    remedy: "Revoke its keys one by one instead; the command line can always make a new one.",
+    cause:
+      "The operator's own client cannot be removed, suspended, renamed or moved to another plan, and no other can have its name.",
+    remedy:
+      "Revoke its keys one by one instead, the command line can always make a new one; give another client another name.",
   },
   too_many_keys: {
     status: 409,

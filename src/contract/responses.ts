@@ -98,7 +98,7 @@ export const headerComponents: Record<string, Json> = {
   Location: headerOf("The new record's address.", "/store/pets/7"),
   Link: headerOf(
     "`next` and `first` page of a list; `successor-version` and `deprecation` of a deprecated operation.",
-    '</pets?cursor=WyJpZCIsN10>; rel="next"',
+    '</pets?cursor=WyJwZXRzLmlkIiw3LDdd>; rel="next"',
   ),
   "Idempotency-Replayed": headerOf(
     "`true` if this is the first answer to the same `Idempotency-Key`, again.",

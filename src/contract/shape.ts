@@ -62,7 +62,7 @@ export function int({
   ...told
 }: Told & { minimum?: number; maximum?: number } = {}): Shape<number> {
   const wrong = (value: unknown) => {
-    if (!Number.isInteger(value)) return mustBe("an integer", value);
+    if (typeof value !== "bigint" && !Number.isInteger(value)) return mustBe("an integer", value);
     if ((value as number) < minimum) return mustBe(`at least ${minimum}`, value);
     return (value as number) > maximum ? mustBe(`at most ${maximum}`, value) : undefined;
   };
@@ -178,10 +178,12 @@ export function partial<F extends Shapes>(
 /** A value as a message may show it: short, and never a whole body. */
 export function shown(value: unknown): string {
   if (value === undefined) return "nothing";
-  if (typeof value === "bigint") return String(value);
+  if (Number.isNaN(value)) return "a number with a fraction";
+  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY)
+    return "a number that is too large";
   if (Array.isArray(value)) return "an array";
   if (typeof value === "object" && value !== null) return "an object";
-  const text = JSON.stringify(value);
+  const text = typeof value === "bigint" ? String(value) : JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 60)}...` : text;
 }
 

@@ -280,7 +280,7 @@ function idProblem(value: unknown): string | undefined {
   if (typeof value !== "bigint" && !Number.isInteger(value)) return mustBe("an integer", value);
   if (typeof value === "number" && !Number.isSafeInteger(value))
     return "must be an integer written without fraction or exponent";
-  if ((value as Int64) < 1) return `must be at least 1, got ${value}`;
+  if ((value as Int64) < 1) return mustBe("at least 1", value);
   if ((value as Int64) > MAX_INT64) return `must be at most ${MAX_INT64}`;
   return undefined;
 }

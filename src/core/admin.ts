@@ -15,10 +15,10 @@ export const admin: Operations<PetstoreApi["admin"]> = {
 
   bans: {
     async list(cx, { limit, cursor }) {
-      const after = readCursor(cursor, "until", "number");
+      const after = readCursor(cursor, "bans", "until", "number");
       const records = await cx.store.bans({ descending: false, after, limit: limit + 1 }, cx.now);
       return pageOf(records, limit, shownBan, (last) =>
-        cursorAfter("until", { key: last.until, id: last.id }),
+        cursorAfter("bans", "until", { key: last.until, id: last.id }),
       );
     },
 
@@ -56,9 +56,11 @@ export const admin: Operations<PetstoreApi["admin"]> = {
   },
 
   async audit(cx, { limit, cursor }) {
-    const after = readCursor(cursor, "-id", "number");
+    const after = readCursor(cursor, "audit", "-id", "number");
     const records = await cx.store.audit({ descending: true, after, limit: limit + 1 });
-    return pageOf(records, limit, shownEntry, (last) => cursorAfter("-id", { key: last.id, id: last.id }));
+    return pageOf(records, limit, shownEntry, (last) =>
+      cursorAfter("audit", "-id", { key: last.id, id: last.id }),
+    );
   },
 };
 

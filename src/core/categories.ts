@@ -20,11 +20,11 @@ export const categories: Operations<PetstoreApi["categories"]> = {
       sort,
       descending: false,
       namePrefix: name === undefined ? undefined : foldName(name),
-      after: readCursor(cursor, sort, sort === "name" ? "string" : "number"),
+      after: readCursor(cursor, "categories", sort, sort === "name" ? "string" : "number"),
       limit: limit + 1,
     });
     return pageOf(records, limit, shownCategory, (last) =>
-      cursorAfter(sort, { key: sort === "name" ? foldName(last.name) : last.id, id: last.id }),
+      cursorAfter("categories", sort, { key: sort === "name" ? foldName(last.name) : last.id, id: last.id }),
     );
   },
 

@@ -1,46 +1,53 @@
 import type { Client, ClientUpdate } from "../contract/access-shapes.ts";
 import type { PetstoreApi } from "../contract/api.ts";
 import type { Int64 } from "../contract/shapes.ts";
-import type { Operations, ReadContext } from "./context.ts";
+import { type Operations, type ReadContext, requireMatch } from "./context.ts";
 import { fail } from "./failure.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
 import { operatorQuota, type Plan, plans, type Quota } from "./plans.ts";
 import type { ClientRecord, Writes } from "./ports.ts";
+import { clientTag } from "./tags.ts";
 
-/** The client that the operator's own keys belong to. */
+/** The client that the operator's own keys belong to is found by its name and plan: the oldest that has both. */
 export const OPERATOR = "operator";
+const OPERATORS_PLAN = "enterprise";
 
 export const clients: Operations<PetstoreApi["admin"]["clients"]> = {
   async list(cx, { limit, cursor }) {
-    const after = readCursor(cursor, "id", "number");
+    const after = readCursor(cursor, "clients", "id", "number");
     const records = await cx.store.clients({ descending: false, after, limit: limit + 1 });
-    return pageOf(records, limit, shownClient, (last) => cursorAfter("id", { key: last.id, id: last.id }));
+    return pageOf(records, limit, shownClient, (last) =>
+      cursorAfter("clients", "id", { key: last.id, id: last.id }),
+    );
   },
 
   async create(cx, { body }) {
     const quota = quotaOf(body.plan, body);
+    if (body.name === OPERATOR) refuseName();
     const client = await cx.store.addClient({ name: body.name, plan: body.plan, ...quota }, cx.now);
     cx.audit(`clients/${client.id}`);
-    return { body: shownClient(client) };
+    return tagged(client);
   },
 
   async get(cx, { clientId }) {
-    return { body: shownClient(await knownClient(cx, clientId)) };
+    return tagged(await knownClient(cx, clientId));
   },
 
   async update(cx, { clientId, body }) {
     const before = await knownClient(cx, clientId);
-    if (body.suspended) await refuseOperator(cx, before, "suspended");
+    requireMatch(cx, clientTag(before));
     const after = changed(before, body, cx.now);
+    await guardOperator(cx, before, after);
     await cx.store.changeClient(after);
     cx.audit(`clients/${after.id}`);
-    return { body: shownClient(after) };
+    return tagged(after);
   },
 
   async remove(cx, { clientId }) {
     // Orders that are being placed are waited for, and so seen.
     const client = (await cx.store.lockedClient(clientId)) ?? refuseUnknown(clientId);
     const { id } = client;
+    requireMatch(cx, clientTag(client));
     await refuseOperator(cx, client, "removed");
     if (await cx.store.hasOpenOrders(id)) {
       fail("client_has_open_orders", `Client ${id} has open orders. Complete or cancel them first.`);
@@ -56,24 +63,47 @@ export async function knownClient(cx: ReadContext, clientId: Int64): Promise<Cli
   return (await cx.store.client(clientId)) ?? refuseUnknown(clientId);
 }
 
+/** What is told of a client, with its tag. */
+function tagged(client: ClientRecord) {
+  return { body: shownClient(client), tag: clientTag(client) };
+}
+
 function refuseUnknown(clientId: Int64): never {
   fail("client_not_found", `There is no client ${clientId}. Find ids with GET /admin/clients.`);
 }
 
 /** The client that keys without another client belong to; made when first needed. */
 export async function operator(store: Writes, now: number): Promise<ClientRecord> {
-  const own = await store.clientNamed(OPERATOR, "enterprise");
-  return own ?? store.addClient({ name: OPERATOR, plan: "enterprise", ...operatorQuota }, now);
+  const own = await store.clientNamed(OPERATOR, OPERATORS_PLAN);
+  return own ?? store.addClient({ name: OPERATOR, plan: OPERATORS_PLAN, ...operatorQuota }, now);
 }
 
-/** Nobody locks the operator out. */
-async function refuseOperator(cx: ReadContext, { id }: ClientRecord, what: string): Promise<void> {
-  const own = await cx.store.clientNamed(OPERATOR, "enterprise");
-  if (own?.id === id)
-    fail(
-      "operator_client",
-      `Client ${id} is the operator's own and cannot be ${what}. Revoke its keys one by one.`,
-    );
+/** Nobody locks the operator out, at once or in two steps, and nobody takes its place. */
+async function guardOperator(cx: ReadContext, before: ClientRecord, after: ClientRecord): Promise<void> {
+  const isRenamed = after.name !== before.name;
+  const isMoved = after.plan !== before.plan;
+  if (after.suspendedAt !== null && before.suspendedAt === null)
+    await refuseOperator(cx, before, "suspended");
+  if (isRenamed) await refuseOperator(cx, before, "renamed");
+  if (isMoved) await refuseOperator(cx, before, "moved to another plan");
+  if (after.name === OPERATOR && (isRenamed || isMoved)) refuseName();
+}
+
+async function refuseOperator(cx: ReadContext, client: ClientRecord, what: string): Promise<void> {
+  if (client.name !== OPERATOR) return;
+  const own = await cx.store.clientNamed(OPERATOR, OPERATORS_PLAN);
+  if (own?.id !== client.id) return;
+  fail(
+    "operator_client",
+    `Client ${client.id} is the operator's own and cannot be ${what}. Revoke its keys one by one.`,
+  );
+}
+
+function refuseName(): never {
+  fail(
+    "operator_client",
+    `The name ${OPERATOR} is kept for the operator's own client. Give the client another name.`,
+  );
 }
 
 function shownClient({ id, name, plan, perMinute, perDay, createdAt, suspendedAt }: ClientRecord): Client {

@@ -52,15 +52,20 @@ export type Operations<A extends Api> = {
   readonly [K in keyof A]: A[K] extends Route ? Operation<A[K]> : A[K] extends Api ? Operations<A[K]> : never;
 };
 
-/** Refuses a write whose `If-Match` names none of the record's tags. */
-export function requireMatch(cx: WriteContext, ...tags: string[]): void {
+/** Refuses a write whose `If-Match` does not name the record's tag; `part` is what of a tag is compared. */
+export function requireMatch(cx: WriteContext, tag: string, part = whole): void {
   const { ifMatch } = cx;
-  if (ifMatch === undefined || ifMatch === "any" || tags.some((tag) => ifMatch.includes(tag))) return;
-  const wanted = ifMatch.map((tag) => `"${tag}"`).join(", ") || "no strong ETag";
+  if (ifMatch === undefined || ifMatch === "any") return;
+  if (ifMatch.some((given) => part(given) === part(tag))) return;
+  const wanted = ifMatch.map((given) => `"${given}"`).join(", ") || "no strong ETag";
   fail(
     "precondition_failed",
-    `If-Match asks for ${wanted}, but the record is now "${tags[0]}". Read it again and repeat the change.`,
+    `If-Match asks for ${wanted}, but the record is now "${tag}". Read it again and repeat the change.`,
   );
+}
+
+function whole(tag: string): string {
+  return tag;
 }
 
 /** Refuses a body whose `id` is another than the path's. */

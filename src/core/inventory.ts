@@ -18,10 +18,12 @@ export const inventory: Operations<PetstoreApi["inventory"]> = {
       descending: false,
       statuses: status,
       maxQuantity,
-      after: readCursor(cursor, sort, "number"),
+      after: readCursor(cursor, "inventory", sort, "number"),
       limit: limit + 1,
     });
-    return pageOf(records, limit, shownItem, (last) => cursorAfter(sort, { key: last[sort], id: last.id }));
+    return pageOf(records, limit, shownItem, (last) =>
+      cursorAfter("inventory", sort, { key: last[sort], id: last.id }),
+    );
   },
 
   async get(cx, { petId }) {
@@ -41,11 +43,14 @@ export const inventory: Operations<PetstoreApi["inventory"]> = {
   },
 
   async movements(cx, { petId, limit, cursor }) {
-    const after = readCursor(cursor, "-id", "number");
+    const list = `movements/${petId}`;
+    const after = readCursor(cursor, list, "-id", "number");
     const records = await cx.store.movements({ petId, descending: true, after, limit: limit + 1 });
     // A pet created sold has no movements yet; a removed pet has no row but keeps its movements.
     if (records.length === 0 && !after) await knownPet(cx, petId);
-    return pageOf(records, limit, shownMovement, (last) => cursorAfter("-id", { key: last.id, id: last.id }));
+    return pageOf(records, limit, shownMovement, (last) =>
+      cursorAfter(list, "-id", { key: last.id, id: last.id }),
+    );
   },
 };
 

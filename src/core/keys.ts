@@ -8,15 +8,16 @@ import { knownClient } from "./clients.ts";
 import type { Operations, ReadContext, WriteContext } from "./context.ts";
 import { Failure, fail } from "./failure.ts";
 import { hashOf, keyFrom } from "./key-format.ts";
+import { cursorAfter, pageOf, readCursor } from "./pages.ts";
 import type { KeyRecord } from "./ports.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The keys of any client, for admins. */
 export const keys: Operations<PetstoreApi["admin"]["keys"]> = {
-  async list(cx, { clientId }) {
+  async list(cx, { clientId, ...page }) {
     const client = await knownClient(cx, clientId);
-    return { body: (await cx.store.keys(client.id)).map(shownKey) };
+    return keysOf(cx, client.id, roles, page);
   },
 
   async create(cx, { clientId, body }) {
@@ -39,9 +40,10 @@ export const keys: Operations<PetstoreApi["admin"]["keys"]> = {
 
 /** The keys of the caller's own client: of a role at most its own, and no way around a ban. */
 export const ownKeys: Operations<PetstoreApi["account"]["keys"]> = {
-  async list(cx) {
-    const all = await cx.store.keys(cx.caller.clientId);
-    return { body: all.filter((key) => isWithin(key.role, cx.caller.role)).map(shownKey) };
+  async list(cx, page) {
+    const { clientId, role } = cx.caller;
+    const shown = roles.filter((each) => isWithin(each, role));
+    return keysOf(cx, clientId, shown, page);
   },
 
   async create(cx, { body }) {
@@ -56,6 +58,10 @@ export const ownKeys: Operations<PetstoreApi["account"]["keys"]> = {
     return created(made);
   },
 
+  async get(cx, { keyId }) {
+    return { body: shownKey(await ownKey(cx, keyId)) };
+  },
+
   async revoke(cx, { keyId }) {
     return revoke(cx, await ownKey(cx, keyId));
   },
@@ -66,6 +72,20 @@ export const ownKeys: Operations<PetstoreApi["account"]["keys"]> = {
     return rotate(cx, key, body.overlapDays);
   },
 };
+
+/** A page of a client's keys of these roles, those that no longer work among them. */
+async function keysOf(
+  cx: ReadContext,
+  clientId: number,
+  ofRoles: readonly Role[],
+  { limit, cursor }: { limit: number; cursor?: string | undefined },
+) {
+  const list = `keys/${clientId}`;
+  const after = readCursor(cursor, list, "id", "number");
+  const query = { clientId, roles: ofRoles, descending: false, after, limit: limit + 1 };
+  const records = await cx.store.keyPage(query);
+  return pageOf(records, limit, shownKey, (last) => cursorAfter(list, "id", { key: last.id, id: last.id }));
+}
 
 export function shownKey(key: KeyRecord): Key {
   const { id, clientId, role, name, lastFour, createdAt, lastUsedAt, expiresAt, revokedAt, bannedUntil } =
@@ -162,7 +182,7 @@ async function requireNoBan(cx: WriteContext): Promise<void> {
   }
 }
 
-async function ownKey(cx: WriteContext, keyId: Int64): Promise<KeyRecord> {
+async function ownKey(cx: ReadContext, keyId: Int64): Promise<KeyRecord> {
   const key = await knownKey(cx, keyId);
   const isOwn = key.clientId === cx.caller.clientId && isWithin(key.role, cx.caller.role);
   return isOwn ? key : noKey(keyId);

@@ -27,11 +27,11 @@ export const orders: Operations<PetstoreApi["orders"]> = {
       complete,
       shippedFrom: milliseconds(shippedAfter),
       shippedBefore: milliseconds(shippedBefore),
-      after: readCursor(cursor, order, "number"),
+      after: readCursor(cursor, "orders", order, "number"),
       limit: limit + 1,
     });
     return pageOf(records, limit, shownOrder, (last) =>
-      cursorAfter(order, { key: byShipDate ? (last.shipDate as number) : last.id, id: last.id }),
+      cursorAfter("orders", order, { key: byShipDate ? (last.shipDate as number) : last.id, id: last.id }),
     );
   },
 
@@ -69,7 +69,7 @@ export const orders: Operations<PetstoreApi["orders"]> = {
     const order = await cx.store.changeOrder(before, after);
     if (!order) throw new Conflict();
     tellChange(cx, before, order);
-    for (const move of moves(before, after)) await moveStock(cx, move);
+    for (const move of moves(before, after)) await moveStock(cx, move, after.quantity ?? 1);
     return answer(order);
   },
 
@@ -176,23 +176,24 @@ function moves(before: OrderRecord, after: OrderChange): StockMove[] {
   return both.sort((a, b) => (a.petId < b.petId ? -1 : 1));
 }
 
-async function moveStock(cx: WriteContext, move: StockMove): Promise<void> {
+async function moveStock(cx: WriteContext, move: StockMove, asked = 0): Promise<void> {
   const pet = await cx.store.moveStock(move, cx.now);
-  if (!pet) return refuseUnits(cx, move.petId, -move.units);
+  if (!pet) return refuseUnits(cx, move.petId, -move.units, asked);
   tellMove(cx, pet, move.units, move.openOrders);
 }
 
-/** Says why a pet's units cannot be had. */
-async function refuseUnits(cx: WriteContext, petId: Int64, units: number): Promise<never> {
+/** Says why a pet's units cannot be had; of those that are asked for an order may have some already. */
+async function refuseUnits(cx: WriteContext, petId: Int64, units: number, asked = units): Promise<never> {
   const pet = await cx.store.pet(petId);
   if (!pet) fail("unknown_pet", `There is no pet ${petId}. Find ids with GET /pets.`);
   if (pet.status !== "available") {
     fail("pet_not_available", `Pet ${petId} is ${pet.status}; only an available pet can be ordered.`);
   }
   if (pet.quantity < units) {
+    const more = asked === units ? "" : `, ${units} more than the order has`;
     fail(
       "insufficient_stock",
-      `Asked for ${units} of pet ${petId}, ${pet.quantity} in stock. Staff restock with PUT /store/inventory/${petId}.`,
+      `Asked for ${asked} of pet ${petId}${more}, ${pet.quantity} in stock. Staff restock with PUT /store/inventory/${petId}.`,
     );
   }
   throw new Conflict();

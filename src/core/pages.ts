@@ -1,20 +1,22 @@
 import { fail } from "./failure.ts";
 import type { After } from "./ports.ts";
 
-/** The cursor after a record: opaque to callers, good for one sort only. */
-export function cursorAfter(sort: string, after: After): string {
-  return Buffer.from(JSON.stringify([sort, after.key, after.id])).toString("base64url");
+/** The cursor after a record: opaque to callers, good for one sort of one list. */
+export function cursorAfter(list: string, sort: string, after: After): string {
+  return Buffer.from(JSON.stringify([`${list}.${sort}`, after.key, after.id])).toString("base64url");
 }
 
-/** Where a page starts; a cursor that we did not make for this sort is refused. */
+/** Where a page starts; a cursor that we did not make for this list and sort is refused. */
 export function readCursor(
   cursor: string | undefined,
+  list: string,
   sort: string,
   keyIs: "number" | "string",
 ): After | undefined {
   if (cursor === undefined) return undefined;
   const [madeFor, key, id] = parsed(cursor);
-  if (madeFor === sort && isKey(key, keyIs) && Number.isSafeInteger(id)) return { key, id: id as number };
+  if (madeFor === `${list}.${sort}` && isKey(key, keyIs) && Number.isSafeInteger(id))
+    return { key, id: id as number };
   const message =
     "is not a cursor of this list in this order; take it from the Link header of the page before";
   fail("invalid_parameter", `The parameter cursor ${message}.`, [{ field: "cursor", message }]);

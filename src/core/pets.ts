@@ -15,7 +15,7 @@ import type { Awaitable, ListedPet, PetRecord } from "./ports.ts";
 import { shownPet } from "./shown.ts";
 import { newStock, type Stock, setStatus } from "./status.ts";
 import { tellStock } from "./stock.ts";
-import { petTag, storePetTag } from "./tags.ts";
+import { petPart, petTag, storePetTag } from "./tags.ts";
 
 export const pets: Operations<PetstoreApi["pets"]> = {
   list(cx, { id, status, categoryId, name, sort, limit, cursor }) {
@@ -29,11 +29,11 @@ export const pets: Operations<PetstoreApi["pets"]> = {
       statuses: status,
       categoryId,
       namePrefix: name === undefined ? undefined : foldName(name),
-      after: readCursor(cursor, order, byName ? "string" : "number"),
+      after: readCursor(cursor, "pets", order, byName ? "string" : "number"),
       limit: limit + 1,
     });
     const cursorOf = (last: ListedPet) =>
-      cursorAfter(order, { key: byName ? foldName(last.name) : last.id, id: last.id });
+      cursorAfter("pets", order, { key: byName ? foldName(last.name) : last.id, id: last.id });
     return after(records, (found) => pageOf(found, limit, asListed, cursorOf));
   },
 
@@ -134,10 +134,12 @@ async function changePet(cx: WriteContext, petId: Int64, fields: PetFields) {
   return tagged(pet);
 }
 
-/** The pet as the caller last saw it, through either of its representations. */
+/** The pet as the caller last saw it, through either representation; an order, or a word about its category, does not change it. */
 async function matchingPet(cx: WriteContext, petId: Int64): Promise<PetRecord> {
   const pet = (await cx.store.petWithCategory(petId)) ?? noPet(petId);
-  requireMatch(cx, petTag(pet), storePetTag(pet));
+  const { ifMatch = [] } = cx;
+  const sawStock = ifMatch !== "any" && ifMatch.some((tag) => tag !== petPart(tag));
+  requireMatch(cx, sawStock ? storePetTag(pet) : petTag(pet), petPart);
   return pet;
 }
 

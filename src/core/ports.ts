@@ -11,6 +11,7 @@ import type {
   ClientRecord,
   DraftRecord,
   KeptAnswer,
+  KeyQuery,
   KeyRecord,
   KnownKey,
   LimitedKey,
@@ -57,7 +58,9 @@ export interface Reads {
   keptAnswer(clientId: number, key: string, keptSince: number): Awaitable<KeptAnswer | null>;
   keyByHash(hash: string): Awaitable<KnownKey | null>;
   key(id: Int64): Awaitable<KeyRecord | null>;
+  /** All keys, or all of a client. */
   keys(clientId: Int64 | null): Awaitable<KeyRecord[]>;
+  keyPage(query: KeyQuery): Awaitable<KeyRecord[]>;
   conduct(keyId: number): Awaitable<Conduct | null>;
   /** The conduct of all keys that a client has or had. */
   conducts(clientId: number): Awaitable<Conduct[]>;

@@ -168,6 +168,11 @@ export interface MovementQuery extends PageQuery {
   readonly petId: Int64;
 }
 
+export interface KeyQuery extends PageQuery {
+  readonly clientId: number;
+  readonly roles: readonly Role[];
+}
+
 /** A success that a repeated idempotency key is answered with. */
 export interface KeptAnswer {
   readonly fingerprint: string;

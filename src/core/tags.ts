@@ -1,4 +1,5 @@
-import type { CategoryRecord, OrderRecord, PetRecord, PetWithCategory } from "./ports.ts";
+import { CryptoHasher } from "bun";
+import type { CategoryRecord, ClientRecord, OrderRecord, PetRecord, PetWithCategory } from "./ports.ts";
 
 // A tag is made of version columns: it changes when the representation does, and costs nothing to compute.
 
@@ -14,10 +15,21 @@ export function storePetTag(pet: PetWithCategory): string {
   return `p${pet.version}-s${pet.stockVersion}-c${pet.categoryId}.${pet.categoryVersion}`;
 }
 
+/** Of a tag of a pet, in either of its representations, the part that tells of the pet's own fields. */
+export function petPart(tag: string): string {
+  return tag.replace(/^(p\d+)-s\d+-c\d+\.\d+$/, "$1");
+}
+
 export function categoryTag(category: CategoryRecord): string {
   return `c${category.version}`;
 }
 
 export function orderTag(order: OrderRecord): string {
   return `o${order.version}`;
+}
+
+/** A client has no version: rare as its changes are, its tag is made of what it shows. */
+export function clientTag({ name, plan, perMinute, perDay, suspendedAt }: ClientRecord): string {
+  const shown = JSON.stringify([name, plan, perMinute, perDay, suspendedAt !== null]);
+  return CryptoHasher.hash("sha256", shown, "base64url").slice(0, 16);
 }

@@ -1,5 +1,13 @@
 import { everyEndpoint } from "../contract/api.ts";
-import { type Endpoint, isWrite, type Method, type Route, roles, successStatus } from "../contract/route.ts";
+import {
+  type Endpoint,
+  isWrite,
+  type Method,
+  type Route,
+  roles,
+  successStatus,
+  takesIfMatch,
+} from "../contract/route.ts";
 import { type AnyOperation, operation } from "../core/operations.ts";
 import { type InputReader, inputReader } from "./input.ts";
 import { linesOf } from "./wire/reply.ts";
@@ -9,6 +17,7 @@ export interface Prepared {
   readonly id: string;
   readonly route: Route;
   readonly isWrite: boolean;
+  readonly takesIfMatch: boolean;
   readonly rank: number;
   readonly successStatus: number;
   readonly input: InputReader;
@@ -52,6 +61,7 @@ function prepared({ id, method, route }: Endpoint): Prepared {
     id,
     route,
     isWrite: isWrite(method),
+    takesIfMatch: takesIfMatch(method, route),
     rank: rankOf(route.role),
     successStatus: successStatus(route),
     input: inputReader(route),

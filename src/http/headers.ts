@@ -60,6 +60,12 @@ export function ifMatchTags(given: string | null): string[] | "any" | undefined 
   fail("invalid_parameter", `The header If-Match ${message}.`, [{ field: "If-Match", message }]);
 }
 
+/** A condition is heeded or refused, never ignored: whoever sends it relies on it. */
+export function refuseIfMatch(operation: string): never {
+  const message = `must not be sent with ${operation}, which compares no ETag`;
+  fail("invalid_parameter", `The header If-Match ${message}.`, [{ field: "If-Match", message }]);
+}
+
 /** Whether `If-None-Match` names the tag of what would be sent. */
 export function noneMatchHits(given: string | null, tag: string): boolean {
   if (given === null) return false;

@@ -42,11 +42,24 @@ function parsed(text: string): unknown {
   }
 }
 
-/** JSON.parse gives the source of each number to its reviver. */
+/** JSON.parse gives the source of each number to its reviver; what only rounding made an integer becomes no number. */
 function exactly(_key: string, value: unknown, context?: { source?: string }): unknown {
-  if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
+  if (typeof value !== "number") return value;
   const source = context?.source ?? "";
+  if (Number.isSafeInteger(value)) return isWhole(source) ? value : Number.NaN;
   return /^-?\d+$/.test(source) ? BigInt(source) : value;
+}
+
+/** Whether a number is an integer as it is written, and did not become one by rounding. */
+function isWhole(source: string): boolean {
+  const [mantissa = "", exponent = "0"] = source.toLowerCase().split("e");
+  const [whole = "", fraction = ""] = mantissa.split(".");
+  const digits = whole + fraction;
+  // Not by a pattern, which would try every zero of a long number anew.
+  let end = digits.length;
+  while (digits.charCodeAt(end - 1) === ZERO) end--;
+  const isZero = end === 0 || digits.charCodeAt(end - 1) === MINUS;
+  return isZero || end <= whole.length + Number(exponent);
 }
 
 interface Scan {
@@ -92,6 +105,7 @@ function scanned(text: string): Scan {
 
 const QUOTE = 34;
 const COMMA = 44;
+const MINUS = 45;
 const ZERO = 48;
 const NINE = 57;
 const OPEN_ARRAY = 91;

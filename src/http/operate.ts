@@ -8,7 +8,7 @@ import type { Rules } from "../core/rules.ts";
 import type { Answer } from "./answer.ts";
 import { readBody } from "./body.ts";
 import type { Prepared } from "./endpoint.ts";
-import { idempotencyKey, ifMatchTags, noneMatchHits } from "./headers.ts";
+import { idempotencyKey, ifMatchTags, noneMatchHits, refuseIfMatch } from "./headers.ts";
 import { parseJson } from "./json.ts";
 import { linesOf } from "./wire/reply.ts";
 import type { Incoming } from "./wire/request.ts";
@@ -53,6 +53,8 @@ export async function write(store: Store, call: Call): Promise<Answer> {
   const json = route.body ? parseJson(bytes) : undefined;
   const input = endpoint.input.parameters(params, request.search);
   const key = idempotencyKey(request.headers.get("idempotency-key"));
+  const ifMatch = ifMatchTags(request.headers.get("if-match"));
+  if (ifMatch && !endpoint.takesIfMatch) refuseIfMatch(route.at);
   if (route.body) {
     try {
       input.body = endpoint.input.body(json);
@@ -69,7 +71,7 @@ export async function write(store: Store, call: Call): Promise<Answer> {
     input,
     now,
     random: route.access ? crypto.getRandomValues(new Uint8Array(KEY_BYTES)) : undefined,
-    ifMatch: ifMatchTags(request.headers.get("if-match")),
+    ifMatch,
     idempotency: key === undefined ? undefined : { key, fingerprint: fingerprint(call, bytes) },
   });
   return success(call, performed);

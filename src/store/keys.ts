@@ -1,5 +1,6 @@
 import type { Awaitable, KeyRecord, KnownKey, Reads, Writes } from "../core/ports.ts";
 import { LAST_USED_COLUMNS, type Tally } from "../core/tally.ts";
+import { type Conditions, listing, page } from "./page.ts";
 import { type Db, fragment, RowsStatement, sql } from "./statement.ts";
 import type { TallyReads } from "./tallies.ts";
 
@@ -38,7 +39,9 @@ const keepLastUses = new RowsStatement<{ readonly keyId: number; readonly at: nu
   "on conflict (key_id) do update set at = excluded.at where key_uses.at < excluded.at",
 );
 
-export function keyReads(db: Db, tallies: TallyReads): Pick<Reads, "keyByHash" | "key" | "keys"> {
+type KeyReads = Pick<Reads, "keyByHash" | "key" | "keys" | "keyPage">;
+
+export function keyReads(db: Db, tallies: TallyReads): KeyReads {
   return {
     keyByHash: (hash) => db.get(keyByHash, { hash }),
     key: async (id) => (await withLastUses(tallies, () => db.all(keyById, { id })))[0] ?? null,
@@ -46,6 +49,14 @@ export function keyReads(db: Db, tallies: TallyReads): Pick<Reads, "keyByHash" |
       withLastUses(tallies, () =>
         clientId === null ? db.all(allKeys, {}) : db.all(keysOfClient, { clientId }),
       ),
+    keyPage: ({ clientId, roles, ...query }) => {
+      const ofRoles = `k.role in (${roles.map(() => "?").join(", ")})`;
+      const narrowed = (where: Conditions) =>
+        void where.add("k.client_id = ?", clientId).add(ofRoles, ...roles);
+      const branches = [narrowed];
+      const { text, values } = page({ ...query, columns, table: "api_keys k", key: "id", branches });
+      return withLastUses(tallies, () => db.all(listing<KeyRecord>(text), values));
+    },
   };
 }
 

@@ -98,3 +98,13 @@ describe("an id past int64", () => {
       expect((await store.staff.get(query)).body.code).toBe("invalid_parameter");
   });
 });
+
+test.each([
+  ["1.00000000000000000001", "must be an integer, got a number with a fraction"],
+  ["1e400", "must be an integer, got a number that is too large"],
+  ["-1e400", "must be an integer, got a number that is too large"],
+])("%s in a body is no id, and the refusal says what it is", async (id, message) => {
+  const raw = `{"name":"Rex","categoryId":${id}}`;
+  const { details } = await refused(store, () => store.staff.send("POST", "/pets", { raw }));
+  expect(details).toEqual([{ field: "categoryId", message }]);
+});

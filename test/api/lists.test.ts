@@ -228,7 +228,7 @@ describe("a cursor", () => {
     );
   });
 
-  test.each(["", "x", "WyJpZCJd", "bnVsbA", "a".repeat(2001), "%00"])("is not %s", async (cursor) => {
+  test.each(["", "x", "WyJwZXRzLmlkIl0", "bnVsbA", "a".repeat(2001), "%00"])("is not %s", async (cursor) => {
     expect(await refusedField(`/pets?cursor=${cursor}`)).toBe("cursor");
   });
 });

@@ -34,7 +34,9 @@ describe("an open order of the same pet", () => {
     const order = await place({ petId, quantity: 3 });
     const refusal = await refused(store, () => patch(order, { quantity: 6 }));
     expect(refusal.code).toBe("insufficient_stock");
-    expect(refusal.message).toContain("2 in stock");
+    expect(refusal.message).toStartWith(
+      `Asked for 6 of pet ${petId}, 3 more than the order has, 2 in stock.`,
+    );
   });
 
   test("takes no more of a pet that it made pending itself, but fewer", async () => {

@@ -120,6 +120,7 @@ const makers: Makers = {
 
 /** What a parameter names to these endpoints alone. */
 const ownMakers: Readonly<Record<string, Makers>> = {
+  "account.keys.get": { keyId: secondKey },
   "account.keys.revoke": { keyId: secondKey },
   "account.keys.rotate": { keyId: secondKey },
   "admin.bans.lift": {

@@ -1,17 +1,19 @@
 import { expect, test } from "bun:test";
 import { everyEndpoint } from "../../src/contract/api.ts";
-import { successStatus, takesIfMatch } from "../../src/contract/route.ts";
+import { isWrite, successStatus, takesIfMatch } from "../../src/contract/route.ts";
 import { aCall, each, refused, refusedCalls, theStore } from "./calls.ts";
 
 const store = theStore();
 const call = refusedCalls(store);
 const records = everyEndpoint.filter(({ method, route }) => method === "GET" && route.kind === "record");
 const changes = everyEndpoint.filter(({ method, route }) => takesIfMatch(method, route));
+const others = everyEndpoint.filter(({ method, route }) => isWrite(method) && !takesIfMatch(method, route));
 const creations = everyEndpoint.filter(({ route }) => route.location && route.kind === "record");
 
 /** The ETag that a reader of the record has. */
 async function tagAt(path: string): Promise<string> {
-  return (await store.staff.get(path)).headers.get("etag") as string;
+  const reader = path.startsWith("/admin") ? store.admin : store.staff;
+  return (await reader.get(path)).headers.get("etag") as string;
 }
 
 each(records, "has a strong ETag, and answers 304 to who has it", async (endpoint) => {
@@ -85,15 +87,40 @@ each(changes, "finds no record before it compares ETags", async (endpoint) => {
 });
 
 each(creations, "gives an ETag that the first change of the record can use", async (endpoint) => {
-  const { send } = await aCall(store, endpoint);
+  const { send, by, path } = await aCall(store, endpoint);
   const { headers, body } = await send();
-  const collection = endpoint.path;
-  const changed = await store.staff.patch(
-    `${collection}/${body.id}`,
-    {},
-    { "if-match": headers.get("etag") as string },
-  );
-  expect(changed.status).toBe(200);
+  const tag = headers.get("etag") as string;
+  expect((await by.patch(`${path}/${body.id}`, {}, { "if-match": tag })).status).toBe(200);
+});
+
+each(others, "refuses If-Match, which it could not heed", async (endpoint) => {
+  const { send } = await call(endpoint);
+  for (const given of ['"p1"', 'W/"p1"', "*"]) {
+    const { body } = await refused(store, "invalid_parameter", () =>
+      send({ headers: { "if-match": given } }),
+    );
+    const message = `must not be sent with ${endpoint.route.at}, which compares no ETag`;
+    expect(body.details).toEqual([{ field: "If-Match", message }]);
+  }
+});
+
+test("each field of a client that is shown changes its ETag, and what it was before brings it back", async () => {
+  const { clientId } = await store.newPerson("customer");
+  const at = `/admin/clients/${clientId}`;
+  const before = (await store.admin.get(at)).body;
+  const first = await tagAt(at);
+  const seen = new Set([first]);
+  for (const change of [
+    { name: "Other" },
+    { perMinute: 7 },
+    { perDay: 77 },
+    { suspended: true },
+    { plan: "pro" },
+  ])
+    seen.add((await store.admin.patch(at, change)).headers.get("etag") as string);
+  expect(seen.size).toBe(6);
+  const { id: _, createdAt: __, ...fields } = before;
+  expect((await store.admin.patch(at, fields)).headers.get("etag")).toBe(first);
 });
 
 test("a star in quotes is the ETag of nothing, not any", async () => {
@@ -116,6 +143,41 @@ test("a pet is changed by who has the ETag of either of its representations", as
       );
     }
   }
+});
+
+test("neither an order nor an edit of the category spoils a change of a pet that was read with both", async () => {
+  for (const write of ["PUT", "PATCH", "DELETE"]) {
+    const pet = await store.aPet(3);
+    const tag = await tagAt(`/store/pets/${pet.id}`);
+    const order = await store.customer.post("/store/orders", { petId: pet.id });
+    await store.staff.patch(`/categories/${pet.categoryId}`, { description: "They bark" });
+    await store.customer.delete(`/store/orders/${order.body.id}`);
+    expect(await tagAt(`/store/pets/${pet.id}`)).not.toBe(tag);
+    const body = write === "DELETE" ? {} : { body: { name: "Max", categoryId: pet.categoryId } };
+    const headers = { "if-match": tag };
+    const { status } = await store.staff.send(write, `/pets/${pet.id}`, { ...body, headers });
+    expect([write, status]).toEqual([write, write === "DELETE" ? 204 : 200]);
+  }
+});
+
+test("a stale ETag is told the one that the same representation has now", async () => {
+  const pet = await store.aPet(3);
+  for (const representation of ["/pets", "/store/pets"]) {
+    const stale = await tagAt(`${representation}/${pet.id}`);
+    await store.staff.patch(`/pets/${pet.id}`, { name: `Max of ${representation}` });
+    const { body } = await refused(store, "precondition_failed", () =>
+      store.staff.patch(`/pets/${pet.id}`, { name: "Tom" }, { "if-match": stale }),
+    );
+    expect(body.message).toStartWith(
+      `If-Match asks for ${stale}, but the record is now ${await tagAt(`${representation}/${pet.id}`)}.`,
+    );
+  }
+});
+
+test("what only looks like the ETag of a pet with its stock matches nothing", async () => {
+  const { id } = await store.aPet();
+  for (const tag of ['"p1-"', '"p1-s1"', '"p1-s1-c1"', '"p1-s1-c1.1-"', '"p1x-s1-c1.1"', '"p11-s1-c1.1"'])
+    await refused(store, "precondition_failed", () => store.staff.delete(`/pets/${id}`, { "if-match": tag }));
 });
 
 test("the ETag of a pet with its category and stock changes with each of the three", async () => {

@@ -10,20 +10,26 @@ describe("a cursor", () => {
     ["quantity", "number", { key: 0, id: 3 }],
     ["shipDate", "number", { key: -1, id: 3 }],
   ] as const)("of %s leads back to where it was made", (sort, keyIs, after) => {
-    const cursor = cursorAfter(sort, after);
+    const cursor = cursorAfter("pets", sort, after);
     expect(cursor).toMatch(/^[\w-]+$/);
-    expect(readCursor(cursor, sort, keyIs)).toEqual(after);
+    expect(readCursor(cursor, "pets", sort, keyIs)).toEqual(after);
   });
 
   test("is not needed for the first page", () => {
-    expect(readCursor(undefined, "id", "number")).toBeUndefined();
+    expect(readCursor(undefined, "pets", "id", "number")).toBeUndefined();
   });
 
   test("of one sort is refused by another", () => {
     const after = { key: 7, id: 7 };
-    expect(refusalOf(cursorAfter("id", after), "-id", "number")).toBe("invalid_parameter");
-    expect(refusalOf(cursorAfter("id", after), "quantity", "number")).toBe("invalid_parameter");
-    expect(refusalOf(cursorAfter("id", after), "name", "string")).toBe("invalid_parameter");
+    expect(refusalOf(cursorAfter("pets", "id", after), "-id", "number")).toBe("invalid_parameter");
+    expect(refusalOf(cursorAfter("pets", "id", after), "quantity", "number")).toBe("invalid_parameter");
+    expect(refusalOf(cursorAfter("pets", "id", after), "name", "string")).toBe("invalid_parameter");
+  });
+
+  test("of one list is refused by another", () => {
+    const after = { key: 7, id: 7 };
+    expect(refusalOf(cursorAfter("orders", "id", after), "id", "number")).toBe("invalid_parameter");
+    expect(refusalOf(cursorAfter("pets.id", "id", after), "id", "number")).toBe("invalid_parameter");
   });
 
   test.each([
@@ -32,13 +38,13 @@ describe("a cursor", () => {
     ["abcd", "no JSON"],
     [encoded('{"sort":"id"}'), "no list"],
     [encoded("null"), "null"],
-    [encoded('["id"]'), "no key"],
-    [encoded('["id",7]'), "no id"],
-    [encoded('["id","7",7]'), "a key of another type"],
-    [encoded('["id",7,"7"]'), "an id of another type"],
-    [encoded('["id",7.5,7]'), "a fraction"],
-    [encoded('["id",7,9007199254740993]'), "an id that is not exact"],
-    [encoded('["id",1e999,7]'), "no number at all"],
+    [encoded('["pets.id"]'), "no key"],
+    [encoded('["pets.id",7]'), "no id"],
+    [encoded('["pets.id","7",7]'), "a key of another type"],
+    [encoded('["pets.id",7,"7"]'), "an id of another type"],
+    [encoded('["pets.id",7.5,7]'), "a fraction"],
+    [encoded('["pets.id",7,9007199254740993]'), "an id that is not exact"],
+    [encoded('["pets.id",1e999,7]'), "no number at all"],
   ])("%j is refused: %s", (cursor) => {
     expect(refusalOf(cursor, "id", "number")).toBe("invalid_parameter");
   });
@@ -66,7 +72,7 @@ function encoded(text: string): string {
 
 function refusalOf(cursor: string, sort: string, keyIs: "number" | "string"): string | undefined {
   try {
-    readCursor(cursor, sort, keyIs);
+    readCursor(cursor, "pets", sort, keyIs);
     return undefined;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

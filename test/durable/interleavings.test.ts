@@ -167,6 +167,16 @@ test("two changes that saw the same version: one is made, the other is told to l
   );
 });
 
+test("two changes of a client that saw the same one: one is made, the other is told to look again", async () => {
+  const outcomes = await rounds(async () => {
+    const { body, headers } = await store.admin.post("/admin/clients", { name: "Shop" });
+    const change = (name: string) =>
+      store.admin.patch(`/admin/clients/${body.id}`, { name }, { "if-match": headers.get("etag") as string });
+    return { pet: undefined, first: () => change("One"), second: () => change("Other") };
+  });
+  expect(outcomes).toEqual(new Set(["200 precondition_failed", "precondition_failed 200"]));
+});
+
 test("stock set to zero and an order: what was taken stays taken", async () => {
   const outcomes = await rounds(async () => {
     const pet = await aPet(3);

@@ -185,6 +185,8 @@ test("an answer that fails ends its connection, and is not counted as under way 
   const listening = listen({
     host: "127.0.0.1",
     port: 0,
+    maxConnections: 100,
+    onCrowded: () => {},
     isStopping: () => false,
     refuse: ({ status, code }) => ({ status, headerLines: "", body: code }),
     onFault: (error) => void faults.push(error),

@@ -157,6 +157,19 @@ const wrongBodies: readonly [shape: AnyShape, body: unknown, expected: Record<st
     },
   ],
   [NewBan, { minutes: 1, reason: "a\0b" }, { reason: /NUL/ }],
+  [
+    NewOrder,
+    { quantity: Number.POSITIVE_INFINITY },
+    { quantity: /^must be an integer, got a number that is too large$/ },
+  ],
+  [
+    NewOrder,
+    { petId: -(10n ** 16n), quantity: 10n ** 16n },
+    {
+      petId: /^must be at least 1, got -10000000000000000$/,
+      quantity: /^must be at most 2147483647, got 10000000000000000$/,
+    },
+  ],
   [NewOrder, { quantity: 1e300 }, { quantity: /^must be at most 2147483647, got 1e\+300$/ }],
 ];
 
@@ -170,8 +183,11 @@ for (const [shape, body, expected] of wrongBodies) {
 }
 
 test("a message shows a long value only in part", () => {
-  const found = problems(() => bodyOf(NewOrder)({ petId: "x".repeat(5000) }));
-  expect(found.petId?.length).toBeLessThan(200);
+  for (const long of ["x".repeat(5000), -(10n ** 5000n)]) {
+    const found = problems(() => bodyOf(NewOrder)({ petId: long, quantity: long }));
+    expect(found.petId?.length).toBeLessThan(200);
+    expect(found.quantity?.length).toBeLessThan(200);
+  }
 });
 
 test("the sentence of a refusal names three problems, its details all", () => {

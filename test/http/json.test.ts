@@ -47,6 +47,12 @@ const integers: readonly [string, unknown][] = [
   ["1234567890123456", 1234567890123456],
   ["1e20", 1e20],
   ["0.12345678901234567890", 0.12345678901234568],
+  ["1.00000000000000000000", 1],
+  ["0.00000000000000000000", 0],
+  ["-0.0000000000000000e-99", -0],
+  ["1.2345000000000000e4", 12345],
+  ["1200000000000000000e-17", 12],
+  ["120.0000000000000000E-1", 12],
 ];
 
 for (const [text, value] of integers) {
@@ -56,6 +62,22 @@ for (const [text, value] of integers) {
     expect(parse(`{"${text}":"${text}"}`)).toEqual({ [text]: text });
   });
 }
+
+test.each([
+  "1.00000000000000000001",
+  "-41.99999999999999999999",
+  "10000000000000000001e-19",
+  "1.00000000000000000001E+1",
+  "0.0000000000000000001e-400",
+])("the number %s does not become an integer by rounding", (text) => {
+  expect(parse(`[${text}]`)).toEqual([Number.NaN]);
+});
+
+test("a number of a million digits is read in its time, whatever they are", () => {
+  const zeros = "0".repeat(1_000_000);
+  for (const text of [`1.${zeros}1`, `1.${zeros}`, `1${zeros}`, `1.${"01".repeat(500_000)}`])
+    expect(refusalOf(text)).toStartWith("taken");
+});
 
 const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
 const refusals: readonly [name: string, body: string | Uint8Array, why: RegExp][] = [

@@ -99,6 +99,12 @@ export function accessCases(named: (name: string) => string, opened: () => Opene
     expect(await reads.key(key.id + 1000)).toBeNull();
     expect(await reads.keys(client.id)).toEqual([key]);
     expect(await reads.keys(null)).toContainEqual(key);
+    const page = { clientId: client.id, descending: false, limit: 2 };
+    expect(await reads.keyPage({ ...page, roles: ["customer", key.role] })).toEqual([key]);
+    expect(await reads.keyPage({ ...page, roles: ["admin"] })).toEqual([]);
+    expect(await reads.keyPage({ ...page, roles: [key.role], after: { key: key.id, id: key.id } })).toEqual(
+      [],
+    );
     const windows = { minuteOpenedAt: 100, minuteCount: 2, day: 3, dayCount: 4 };
     const conduct = { ...goodConduct, strikes: [NOW, NOW + 1], level: 2 };
     await run(async (s) => {

@@ -84,6 +84,17 @@ test("the ledger of a pet walks an index", async () => {
   }
 });
 
+test("every list of a client's keys walks an index", async () => {
+  for (const after of [undefined, anId])
+    for (const ofRoles of [["customer"], ["customer", "staff", "admin"]] as const) {
+      const query = { clientId: 7, roles: ofRoles, descending: false, limit: 21, after };
+      // Tallies are few and read whole, before the keys.
+      const [, keys] = await explained((asked) => asked.keyPage(query));
+      expect(keys?.sql).toContain("from api_keys");
+      expect(keys?.plan.filter((line) => /^SCAN|TEMP B-TREE/.test(line))).toEqual([]);
+    }
+});
+
 test("every list of bans in force and of the audit trail walks an index", async () => {
   const found = [];
   for (const after of [undefined, anId]) {

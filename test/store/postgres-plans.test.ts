@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { roles } from "../../src/contract/route.ts";
 import type { Reads } from "../../src/core/ports.ts";
 import { readsInTurns } from "../../src/store/postgres/turns.ts";
 import { openWire, type Wire } from "../../src/store/postgres/wire.ts";
@@ -106,7 +107,7 @@ test("postgres: a page of orders reads about as many rows as it shows, whatever 
   expect(found).toEqual([]);
 }, 60_000);
 
-test("postgres: a page of movements, bans, clients or the audit trail reads about as many rows as it shows", async () => {
+test("postgres: a page of movements, bans, clients, keys or the audit trail reads about as many rows as it shows", async () => {
   const found = [];
   for (const after of [undefined, anId]) {
     const page = { descending: false, limit: 21, after };
@@ -114,6 +115,8 @@ test("postgres: a page of movements, bans, clients or the audit trail reads abou
     found.push(...(await costly((asked) => asked.movements({ ...down, petId: 7 }), "movements")));
     found.push(...(await costly((asked) => asked.bans(page, 1), "bans")));
     found.push(...(await costly((asked) => asked.clients(page), "clients")));
+    const keys = { ...page, clientId: 7, roles } as const;
+    found.push(...(await costly((asked) => asked.keyPage(keys), "keys")));
     found.push(...(await costly((asked) => asked.audit(down), "audit")));
   }
   expect(found).toEqual([]);
