@@ -49,7 +49,7 @@ export function keyCommands(): Command {
       const keys = await inspecting(options, async ({ reads: store }) => {
         if (client !== undefined && !(await store.client(client)))
           throw new Refused(`There is no client ${client}.`);
-        return (await store.keys(client ?? null)).map(shownKey);
+        return (await store.keys(client ?? null)).map((key) => shownKey(key, Date.now()));
       });
       print(json === true, keys, table(keys.map(row), "There are no keys yet: petstore keys create"));
     });

@@ -10,7 +10,7 @@ export const account: Operations<PetstoreApi["account"]> = {
   async get(cx) {
     const { id, name, plan, perMinute, perDay } = await knownClient(cx, cx.caller.clientId);
     const key = await knownKey(cx, cx.caller.keyId);
-    return { body: { client: { id, name, plan, perMinute, perDay }, key: shownKey(key) } };
+    return { body: { client: { id, name, plan, perMinute, perDay }, key: shownKey(key, cx.now) } };
   },
 
   async usage(cx, { from, to }) {

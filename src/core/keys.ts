@@ -22,11 +22,11 @@ export const keys: Operations<PetstoreApi["admin"]["keys"]> = {
 
   async create(cx, { clientId, body }) {
     const client = await knownClient(cx, clientId);
-    return created(await makeKey(cx, client.id, newKey(body, cx.now)));
+    return created(cx, await makeKey(cx, client.id, newKey(body, cx.now)));
   },
 
   async get(cx, { keyId }) {
-    return { body: shownKey(await knownKey(cx, keyId)) };
+    return { body: shownKey(await knownKey(cx, keyId), cx.now) };
   },
 
   async revoke(cx, { keyId }) {
@@ -55,11 +55,11 @@ export const ownKeys: Operations<PetstoreApi["account"]["keys"]> = {
     const made = await makeKey(cx, clientId, newKey(body, cx.now));
     const conduct = worst(await cx.store.conducts(clientId), cx.now, cx.rules.bans);
     if (conduct) await cx.store.keepConduct(made.record.id, conduct);
-    return created(made);
+    return created(cx, made);
   },
 
   async get(cx, { keyId }) {
-    return { body: shownKey(await ownKey(cx, keyId)) };
+    return { body: shownKey(await ownKey(cx, keyId), cx.now) };
   },
 
   async revoke(cx, { keyId }) {
@@ -84,10 +84,11 @@ async function keysOf(
   const after = readCursor(cursor, list, "id", "number");
   const query = { clientId, roles: ofRoles, descending: false, after, limit: limit + 1 };
   const records = await cx.store.keyPage(query);
-  return pageOf(records, limit, shownKey, (last) => cursorAfter(list, "id", { key: last.id, id: last.id }));
+  const shown = (key: KeyRecord) => shownKey(key, cx.now);
+  return pageOf(records, limit, shown, (last) => cursorAfter(list, "id", { key: last.id, id: last.id }));
 }
 
-export function shownKey(key: KeyRecord): Key {
+export function shownKey(key: KeyRecord, now: number): Key {
   const { id, clientId, role, name, lastFour, createdAt, lastUsedAt, expiresAt, revokedAt, bannedUntil } =
     key;
   return {
@@ -100,7 +101,7 @@ export function shownKey(key: KeyRecord): Key {
     ...(lastUsedAt !== null && { lastUsedAt: iso(lastUsedAt) }),
     ...(expiresAt !== null && { expiresAt: iso(expiresAt) }),
     ...(revokedAt !== null && { revokedAt: iso(revokedAt) }),
-    ...(bannedUntil !== null && { bannedUntil: iso(bannedUntil) }),
+    ...(bannedUntil !== null && bannedUntil > now && { bannedUntil: iso(bannedUntil) }),
   };
 }
 
@@ -138,8 +139,8 @@ export async function makeKey(cx: WriteContext, clientId: number, wanted: NewKey
   return { record, key };
 }
 
-function created({ record, key }: MadeKey) {
-  return { body: shownKey(record), secret: { key } };
+function created(cx: WriteContext, { record, key }: MadeKey) {
+  return { body: shownKey(record, cx.now), secret: { key } };
 }
 
 function newKey(
@@ -170,7 +171,7 @@ async function rotate(cx: WriteContext, old: KeyRecord, overlapDays: number) {
   if (overlapDays > 0 && (old.expiresAt === null || old.expiresAt > end))
     await cx.store.expireKey(old.id, end);
   const record = await knownKey(cx, made.record.id);
-  return created({ record, key: made.key });
+  return created(cx, { record, key: made.key });
 }
 
 /** While a key of the client is banned, the client cannot make itself another. */

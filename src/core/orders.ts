@@ -7,7 +7,7 @@ import {
   requireSameId,
   type WriteContext,
 } from "./context.ts";
-import { Conflict, fail } from "./failure.ts";
+import { Conflict, Failure, fail } from "./failure.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
 import type { Awaitable, OrderChange, OrderRecord, PetRecord, StockMove } from "./ports.ts";
 import { statusBefore } from "./status.ts";
@@ -189,14 +189,17 @@ async function refuseUnits(cx: WriteContext, petId: Int64, units: number, asked 
   if (pet.status !== "available") {
     fail("pet_not_available", `Pet ${petId} is ${pet.status}; only an available pet can be ordered.`);
   }
-  if (pet.quantity < units) {
-    const more = asked === units ? "" : `, ${units} more than the order has`;
-    fail(
-      "insufficient_stock",
-      `Asked for ${asked} of pet ${petId}${more}, ${pet.quantity} in stock. Staff restock with PUT /store/inventory/${petId}.`,
-    );
-  }
+  if (pet.quantity < units) throw insufficientStock(petId, asked, units, pet.quantity);
   throw new Conflict();
+}
+
+/** Of the units that are asked for an order may have some already, and needs so many more. */
+export function insufficientStock(petId: Int64, asked: number, needed: number, inStock: number): Failure {
+  const more = needed === asked ? "" : `, ${needed} more than the order has`;
+  return new Failure(
+    "insufficient_stock",
+    `Asked for ${asked} of pet ${petId}${more}, ${inStock} in stock. Staff restock with PUT /store/inventory/${petId}.`,
+  );
 }
 
 function refuseSort(order: string, byShipDate: boolean): never {

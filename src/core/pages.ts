@@ -44,5 +44,7 @@ function parsed(cursor: string): unknown[] {
 }
 
 function isKey(key: unknown, keyIs: "number" | "string"): key is number | string {
-  return keyIs === "number" ? Number.isSafeInteger(key) : typeof key === "string";
+  if (keyIs === "number") return Number.isSafeInteger(key);
+  // No name has these, and not every database takes them.
+  return typeof key === "string" && key.isWellFormed() && !key.includes("\0");
 }

@@ -1,6 +1,7 @@
 import type { Order } from "../contract/shapes.ts";
 import { Failure, fail } from "../core/failure.ts";
 import { operation } from "../core/operations.ts";
+import { insufficientStock } from "../core/orders.ts";
 import type { Awaitable, Reads } from "../core/ports.ts";
 import type { Rules } from "../core/rules.ts";
 import type { LimitState } from "../core/windows.ts";
@@ -68,10 +69,9 @@ async function outOfStock({ call, store, rules }: Scene): Promise<Answer> {
       : ((await operation("orders.get")({ caller, store, now, rules }, { orderId })).body as Order);
   const petId = asked.petId ?? before.petId ?? 1;
   const quantity = asked.quantity ?? before.quantity ?? 1;
-  // Of the same pet only what is more is asked for.
+  // Of the same pet only what is more is needed.
   const units = petId === before.petId ? Math.max(1, quantity - (before.quantity ?? 1)) : quantity;
-  const message = `Asked for ${units} of pet ${petId}, 0 in stock. Staff restock with PUT /store/inventory/${petId}.`;
-  return refusal(new Failure("insufficient_stock", message));
+  return refusal(insufficientStock(petId, quantity, units, 0));
 }
 
 /** As if the window had nothing left: the headers say so too. */

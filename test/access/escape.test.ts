@@ -235,6 +235,7 @@ describe("bans by hand", () => {
     store.clock.now += 5 * MINUTE_MS;
     expect(await refusedFor(wild)).toBe(null);
     expect((await store.admin.get("/admin/bans")).body).toMatchObject([{ keyId: calm.keyId }]);
+    expect((await store.admin.get(`/admin/keys/${keyId}`)).body).not.toHaveProperty("bannedUntil");
   });
 
   test("cannot be lifted where there is none", async () => {

@@ -231,6 +231,13 @@ describe("a cursor", () => {
   test.each(["", "x", "WyJwZXRzLmlkIl0", "bnVsbA", "a".repeat(2001), "%00"])("is not %s", async (cursor) => {
     expect(await refusedField(`/pets?cursor=${cursor}`)).toBe("cursor");
   });
+
+  test.each(["a\0b", "\ud800"])("is not one behind the name %j, which no pet can have", async (name) => {
+    const cursor = Buffer.from(JSON.stringify(["pets.name", name, 1])).toString("base64url");
+    expect(await refusedField(`/pets?sort=name&cursor=${cursor}`)).toBe("cursor");
+    const behindA = Buffer.from(JSON.stringify(["pets.name", "a", 1])).toString("base64url");
+    expect((await store.customer.get(`/pets?sort=name&cursor=${behindA}`)).status).toBe(200);
+  });
 });
 
 /** UTF-8 sorts as code points do. */
