@@ -4,6 +4,9 @@ export interface Quota {
   readonly perDay: number;
 }
 
+/** Questions about its limits that a key may ask. */
+export const QUESTIONS: Quota = { perMinute: 60, perDay: 60 * 24 * 60 };
+
 /** A plan's limits; those of enterprise are agreed with each client. */
 export const plans = {
   free: { perMinute: 60, perDay: 1000 },

@@ -113,7 +113,7 @@ export function callers(options: CallerOptions): Callers {
       const refused = refusals.get(key);
       if (refused) return refused;
       if (!isWellFormed(key)) return mistypedKey;
-      return rememberedOnly ? notLookedUp : lookedUp(key, now);
+      return rememberedOnly ? overloaded : lookedUp(key, now);
     },
     forget() {
       remembered = new Map();
@@ -150,7 +150,7 @@ const otherScheme = new Failure(
   "invalid_api_key",
   "Authorization must be Bearer <API_KEY>; other schemes are not taken.",
 );
-const notLookedUp = new Failure(
+export const overloaded = new Failure(
   "overloaded",
   "The server has more work than it can finish in time. Repeat the request later.",
 );

@@ -1,18 +1,17 @@
 import { after, attempt } from "../core/after.ts";
 import { causeOf, Failure, fail } from "../core/failure.ts";
 import { redacted } from "../core/key-format.ts";
-import type { Admission, Awaitable, Limits, Standing } from "../core/ports.ts";
-import type { Rules } from "../core/rules.ts";
+import type { Awaitable } from "../core/ports.ts";
 import type { LimitState } from "../core/windows.ts";
+import { admit } from "./admit.ts";
 import { type Answer, commonLines, jsonLine, refusal } from "./answer.ts";
-import type { Callers, KnownCaller } from "./caller.ts";
-import type { Cors } from "./cors.ts";
+import { type KnownCaller, overloaded } from "./caller.ts";
 import { type Deprecation, deprecationHeaders, sunsetFailure } from "./deprecation.ts";
 import { type Path, type Prepared, rankOf } from "./endpoint.ts";
+import type { Exchange, Handling } from "./exchange.ts";
 import { requireJsonAccepted, requireVersion, safeRequestId } from "./headers.ts";
-import type { Log } from "./log.ts";
-import { type Call, type PathParams, read, type Store, write } from "./operate.ts";
-import { banned, quotaLines, rateLines, tooManyRequests } from "./rates.ts";
+import { type Call, type PathParams, read, write } from "./operate.ts";
+import { quotaLines, rateLines } from "./rates.ts";
 import { rehearsalOf, rehearse } from "./rehearsal.ts";
 import { linesOf, type Reply } from "./wire/reply.ts";
 import type { Incoming } from "./wire/request.ts";
@@ -20,46 +19,6 @@ import type { Incoming } from "./wire/request.ts";
 export const URL_CHARACTERS = 8 * 1024;
 /** How much of a path the log keeps. */
 const LOGGED_CHARACTERS = 500;
-
-export interface Handling {
-  readonly store: Store;
-  readonly rules: Rules;
-  readonly limits: Limits;
-  readonly callers: Callers;
-  readonly clock: () => number;
-  readonly log: Log;
-  readonly cors: Cors;
-  readonly deprecation: Deprecation;
-  readonly newRequestId: () => string;
-  /** Counts a client's request for its usage. */
-  readonly record: (clientId: number, operation: string | undefined, status: number, now: number) => void;
-  /** Brings what was counted into the database, before something there is decided by it. */
-  readonly settle: () => Promise<void>;
-  /** The network address that a request without a valid key is counted against. */
-  readonly addressOf: (request: Incoming) => string;
-  /** Whether there is more work under way than can be finished in time. */
-  readonly isOverloaded: () => boolean;
-}
-
-/** A request, and what is found out about it on its way. */
-interface Exchange {
-  readonly house: Handling;
-  readonly request: Incoming;
-  readonly path: Path | null;
-  readonly params: PathParams;
-  readonly endpoint: Prepared | undefined;
-  readonly requestId: string;
-  /** By `performance.now()`. */
-  readonly started: number;
-  readonly now: number;
-  readonly isOverloaded: boolean;
-  /** Who asks, or why its key is refused. */
-  caller: KnownCaller | Failure | undefined;
-  /** The windows of whoever pays for the request, and the time by which they were looked at. */
-  state: LimitState | undefined;
-  judgedAt: number;
-  standing: Standing | undefined;
-}
 
 /** A request's whole life: from the first look at it to the log line. Nothing waits that need not. */
 export function handler(
@@ -98,14 +57,11 @@ function answered(exchange: Exchange): Awaitable<Answer> {
 
 function identified(caller: KnownCaller | Failure, exchange: Exchange): Awaitable<Answer> {
   exchange.caller = caller;
-  const admission =
-    caller instanceof Failure ? admitAddress(exchange, caller) : admitCaller(exchange, caller);
-  return after(admission, admitted, exchange);
+  return after(admit(exchange, caller), admitted, exchange);
 }
 
 function admitted(instead: Answer | null, exchange: Exchange): Awaitable<Answer> {
-  if (exchange.isOverloaded)
-    fail("overloaded", "The server has more work than it can finish in time. Repeat the request later.");
+  if (exchange.isOverloaded) throw overloaded;
   return instead ?? operated(exchange);
 }
 
@@ -191,57 +147,6 @@ async function changedAccess({ store, callers, settle }: Handling, call: Call): 
   return answer;
 }
 
-/** Whether a caller can pay for the request: a ban, then the count. Nothing else was looked at yet. */
-function admitCaller(exchange: Exchange, caller: KnownCaller): Awaitable<Answer | null> {
-  const { house, endpoint, now, isOverloaded } = exchange;
-  if (endpoint?.route.uncounted === true && !isOverloaded)
-    return after(house.limits.ask(caller, now), standingTold, exchange);
-  return after(house.limits.admit(caller, now, isOverloaded), callerJudged, exchange);
-}
-
-function callerJudged(admission: Admission, exchange: Exchange): Answer | null {
-  const { state, refusing, bannedUntil, judgedAt = exchange.now } = admission;
-  exchange.state = state;
-  exchange.judgedAt = judgedAt;
-  if (refusing === null || exchange.isOverloaded) return null;
-  return refusing === "ban"
-    ? banned(bannedUntil as number, judgedAt)
-    : tooManyRequests(state, refusing, Math.floor(judgedAt / 1000));
-}
-
-function standingTold({ standing, waitSeconds }: Told, exchange: Exchange): Answer | null {
-  exchange.state = standing.state;
-  exchange.judgedAt = standing.judgedAt ?? exchange.now;
-  exchange.standing = standing;
-  return waitSeconds === null ? null : tooManyQuestions(waitSeconds);
-}
-
-type Told = Awaited<ReturnType<Limits["ask"]>>;
-
-/** Whoever has no valid key pays by its network address. */
-function admitAddress(exchange: Exchange, failure: Failure): Awaitable<Answer | null> {
-  const { house, request, now, isOverloaded } = exchange;
-  const admission = house.limits.admitAddress(house.addressOf(request), now, isOverloaded);
-  // Whose key it is could not be looked up: a client of ours is not told to wait for its address's windows.
-  return after(admission, failure.code === "unavailable" ? addressCounted : addressJudged, exchange);
-}
-
-function addressJudged(admission: Admission, exchange: Exchange): Answer | null {
-  addressCounted(admission, exchange);
-  const { state, refusing } = admission;
-  return refusing === "minute" || refusing === "day"
-    ? tooManyRequests(state, refusing, Math.floor(exchange.judgedAt / 1000), spentByAddress)
-    : null;
-}
-
-function addressCounted({ state, judgedAt }: Admission, exchange: Exchange): null {
-  exchange.state = state;
-  exchange.judgedAt = judgedAt ?? exchange.now;
-  return null;
-}
-
-const spentByAddress = "Send a valid API key, which is counted by itself";
-
 function wrongMethod(path: Path, method: string): Answer {
   const allowLine = linesOf({ allow: path.allow });
   if (method === "OPTIONS") return { status: 204, body: null, headerLines: allowLine };
@@ -276,11 +181,6 @@ function refusePath(pathname: string): never {
 
 function refuseRole({ route }: Prepared, { role }: KnownCaller): never {
   fail("forbidden", `${route.at} needs a key of the role ${route.role}; this key has the role ${role}.`);
-}
-
-function tooManyQuestions(waitSeconds: number): Answer {
-  const message = `A key may ask for its limits 60 times a minute. Wait ${waitSeconds} s; asking costs none of your requests.`;
-  return refusal(new Failure("rate_limit_exceeded", message, undefined, waitSeconds));
 }
 
 /** What the caller is told; what is behind it goes to the log. */

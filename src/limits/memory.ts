@@ -1,5 +1,5 @@
 import { type BanRules, type Conduct, goodConduct, judge } from "../core/bans.ts";
-import type { Quota } from "../core/plans.ts";
+import { QUESTIONS, type Quota } from "../core/plans.ts";
 import type {
   Admission,
   KnownKey,
@@ -25,8 +25,6 @@ import { WindowTable } from "./table.ts";
 const CLIENTS_IN_MEMORY = 2_000_000;
 /** Addresses counted one by one; beyond that the rest of the day's new ones share one bucket. */
 export const ADDRESSES_IN_MEMORY = 100_000;
-/** Questions about the limits that a key may ask in a minute. */
-export const QUESTIONS: Quota = { perMinute: 60, perDay: 60 * 24 * 60 };
 /** Where addresses are counted that came when the table was full. */
 const THE_REST = "the rest";
 

@@ -1,9 +1,9 @@
 import { goodConduct } from "../../core/bans.ts";
-import type { Quota } from "../../core/plans.ts";
+import { QUESTIONS, type Quota } from "../../core/plans.ts";
 import type { Admission, LimitedKey } from "../../core/ports.ts";
 import { isHalfway, isWorthAWarning, quotaWarning, strikeWarning } from "../../core/warnings.ts";
 import { MINUTE_SECONDS, stateOf } from "../../core/windows.ts";
-import { type MemoryLimits, type MemoryOptions, memoryLimits, QUESTIONS } from "../memory.ts";
+import { type MemoryLimits, type MemoryOptions, memoryLimits } from "../memory.ts";
 import { catchingUp } from "./catching-up.ts";
 import { keyNames } from "./keys.ts";
 import { Elsewhere, NotDone, type Reply, type Send, TIMEOUT_MS } from "./link.ts";

@@ -1,0 +1,52 @@
+import type { Failure } from "../core/failure.ts";
+import type { Limits, Standing } from "../core/ports.ts";
+import type { Rules } from "../core/rules.ts";
+import type { LimitState } from "../core/windows.ts";
+import type { Callers, KnownCaller } from "./caller.ts";
+import type { Cors } from "./cors.ts";
+import type { Deprecation } from "./deprecation.ts";
+import type { Path, Prepared } from "./endpoint.ts";
+import type { Log } from "./log.ts";
+import type { PathParams, Store } from "./operate.ts";
+import type { Incoming } from "./wire/request.ts";
+
+/** What every request needs of the server. */
+export interface Handling {
+  readonly store: Store;
+  readonly rules: Rules;
+  readonly limits: Limits;
+  readonly callers: Callers;
+  readonly clock: () => number;
+  readonly log: Log;
+  readonly cors: Cors;
+  readonly deprecation: Deprecation;
+  readonly newRequestId: () => string;
+  /** Counts a client's request for its usage. */
+  readonly record: (clientId: number, operation: string | undefined, status: number, now: number) => void;
+  /** Brings what was counted into the database, before something there is decided by it. */
+  readonly settle: () => Promise<void>;
+  /** The network address that a request without a valid key is counted against. */
+  readonly addressOf: (request: Incoming) => string;
+  /** Whether there is more work under way than can be finished in time. */
+  readonly isOverloaded: () => boolean;
+}
+
+/** A request, and what is found out about it on its way. */
+export interface Exchange {
+  readonly house: Handling;
+  readonly request: Incoming;
+  readonly path: Path | null;
+  readonly params: PathParams;
+  readonly endpoint: Prepared | undefined;
+  readonly requestId: string;
+  /** By `performance.now()`. */
+  readonly started: number;
+  readonly now: number;
+  readonly isOverloaded: boolean;
+  /** Who asks, or why its key is refused. */
+  caller: KnownCaller | Failure | undefined;
+  /** The windows of whoever pays for the request, and the time by which they were looked at. */
+  state: LimitState | undefined;
+  judgedAt: number;
+  standing: Standing | undefined;
+}
