@@ -33,7 +33,7 @@ export async function act<T>(
 
 /** What a refusal tells a caller to ask over HTTP, an operator can ask by a command. */
 function refuseInWordsOfCommands(error: unknown): never {
-  if (!(error instanceof Failure)) throw error;
+  if (!(error instanceof Failure) || error.cause !== undefined) throw error;
   throw new Refused(error.message.replace("GET /admin/clients", "'petstore clients list'"));
 }
 
