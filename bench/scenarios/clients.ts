@@ -45,7 +45,7 @@ async function unlimited(bench: Bench): Promise<Entry> {
   const { path, key } = bench.freshStore("unlimited");
   // With the heap that the script `petstore` gives ours.
   const command = [process.execPath, "--smol", "--no-install", "bench/unlimited.ts"];
-  const env = { DATABASE_URL: path, PORT: "0", BUN_JSC_heapGrowthMaxIncrease: "1" };
+  const env = { DATABASE_URL: path, PORT: "0", BUN_JSC_heapGrowthMaxIncrease: "0.7" };
   const server = await bench.servers.start({ command, env });
   return { who: UNLIMITED, server, script: await asking(bench, "unlimited", [key]) };
 }

@@ -155,3 +155,12 @@ test("the command works through a link and from any folder", async () => {
   expect(code).toBe(0);
   expect(JSON.parse(stdout).paths).toBeObject();
 });
+
+test("a setting of the runtime's heap reaches the runtime, in the place of our own", async () => {
+  const heap = (growth: string) =>
+    petstore(["--version"], { env: { BUN_JSC_heapGrowthMaxIncrease: growth } });
+  expect((await heap("2")).code).toBe(0);
+  const refused = await heap("large");
+  expect(refused.code).not.toBe(0);
+  expect(refused.stderr).toContain("BUN_JSC_heapGrowthMaxIncrease=large");
+});

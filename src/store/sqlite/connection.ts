@@ -19,7 +19,7 @@ const CACHED_SHARE = 1 / 64;
  * A server's reads map the file, as much of it as SQLite can: every commit empties a connection's own pages, so most of
  * them would be fetched again by system calls. What is mapped is the system's, and stays.
  */
-const SERVED = { mmap_size: 2 ** 31 - 2 ** 16, cache_size: -2 * 1024 };
+const SERVED = { mmap_size: 2 ** 31 - 2 ** 16, cache_size: -512 };
 
 const WRITING = {
   // This one is a change of the file.
