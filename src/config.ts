@@ -204,7 +204,7 @@ function givenIn(
   if (fileName === undefined) return name && env[name];
   if (name !== undefined) return new Error(`must not be given beside ${fileName}`);
   try {
-    return readFile(env[fileName] as string).trim();
+    return readFile(env[fileName] as string).trim() || new Error(`must not be empty in ${fileName}`);
   } catch (error) {
     return new Error(`cannot be read from ${fileName}: ${(error as Error).message}`);
   }

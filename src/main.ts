@@ -143,10 +143,12 @@ export async function start(
         return;
       } catch (error) {
         if (!isTold(error))
-          log.error("A ban could not be kept; it holds in memory and is tried again.", {
-            keyId: ban.keyId,
-            cause: causeOf(error),
-          });
+          log.error(
+            isStopping
+              ? "A ban could not be kept before the end, and is lost."
+              : "A ban could not be kept; it holds in memory and is tried again.",
+            { keyId: ban.keyId, cause: causeOf(error) },
+          );
         await Bun.sleep(TRY_AGAIN_MS);
       }
     } while (!isStopping);

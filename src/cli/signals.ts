@@ -1,4 +1,7 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+
+/** What Linux tells of this process; elsewhere there is no such file. */
+const STATUS = "/proc/self/status";
 
 /** Resolves when the server is told to stop; a second signal of the same name ends the process at once. */
 export function stopSignal(): Promise<void> {
@@ -12,6 +15,7 @@ export function stopSignal(): Promise<void> {
 
 /** Under nohup the end of a terminal is not meant for us; listening for it would bring it back. */
 function isHangupIgnored(): boolean {
-  const mask = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "0";
+  if (!existsSync(STATUS)) return false;
+  const mask = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync(STATUS, "utf8"))?.[1] ?? "0";
   return (BigInt(`0x${mask}`) & 1n) === 1n;
 }

@@ -64,6 +64,9 @@ test("a file that is not there, or beside the setting itself, is told; and no se
   expect(problemsOf({ DATABASE_URL_FILE: missing })).toEqual([
     expect.stringContaining(`DATABASE_URL cannot be read from DATABASE_URL_FILE: ENOENT`),
   ]);
+  expect(problemsOf({ VALKEY_URL_FILE: file("hollow", "\n") })).toEqual([
+    "VALKEY_URL must not be empty in VALKEY_URL_FILE",
+  ]);
   const both = { VALKEY_URL: "redis://a", VALKEY_URL_FILE: file("both", "redis://:secret@b") };
   expect(problemsOf(both)).toEqual(["VALKEY_URL must not be given beside VALKEY_URL_FILE"]);
   const wrong = problemsOf({ VALKEY_URL_FILE: file("wrong", "secret") });
