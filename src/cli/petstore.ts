@@ -66,7 +66,8 @@ function told(error: unknown): number {
   if (error instanceof Exit) return error.code;
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT;
   if (error instanceof WrongSettings) return say(error.message, USAGE_EXIT);
-  if (error instanceof Unavailable) return say(`${error.message} The cause: ${causeOf(error)}.`, 1);
+  if (error instanceof Unavailable && error.cause !== undefined)
+    return say(`${error.message} The cause: ${causeOf(error)}.`, 1);
   for (const known of [CannotListen, DatabaseTrouble, UnusableDatabase, CannotMove, Failure, Refused]) {
     if (error instanceof known) return say(error.message, 1);
   }

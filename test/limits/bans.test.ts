@@ -21,6 +21,16 @@ async function banMinutes(store: TestStore, person: Person): Promise<number> {
   return (Date.parse(bannedUntil) - store.clock.now) / MINUTE;
 }
 
+/** Another process writes for a while: the ban holds in memory until it can be kept. */
+async function bannedButNotKept(store: TestStore): Promise<Person> {
+  const person = await oneAMinute(store);
+  await ask(person);
+  store.clock.now += MINUTE;
+  await store.beside.db.holdUp();
+  await getBanned(store, person);
+  return person;
+}
+
 describe("strikes", () => {
   test("the 19th does not ban, the 20th is still answered 429 and bans", async () => {
     await using store = await aStore();
@@ -219,12 +229,7 @@ describe("a ban", () => {
 
   test("that is kept late does not end the next one before that is kept too", async () => {
     await using store = await aStore();
-    const person = await oneAMinute(store);
-    await ask(person);
-    store.clock.now += MINUTE;
-    // Another process writes for a while: the bans hold in memory until they can be kept.
-    await store.beside.db.holdUp();
-    await getBanned(store, person);
+    const person = await bannedButNotKept(store);
     await Bun.sleep(50);
     store.clock.now += 5 * MINUTE;
     await getBanned(store, person);
@@ -236,11 +241,7 @@ describe("a ban", () => {
 
   test("that cannot be kept holds up changes of access for a moment, not for as long as it takes", async () => {
     await using store = await aStore();
-    const person = await oneAMinute(store);
-    await ask(person);
-    store.clock.now += MINUTE;
-    await store.beside.db.holdUp();
-    await getBanned(store, person);
+    await bannedButNotKept(store);
     const refused = await Promise.all(
       [1, 2, 3].map(() => store.admin.post("/admin/clients", { name: "Hasty", plan: "free" })),
     );
