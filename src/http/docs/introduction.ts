@@ -38,7 +38,7 @@ const conventions: readonly (readonly [id: string, title: string, text: string])
   [
     "lists",
     "Lists",
-    'A list is a bare JSON array. Its `Link` header has `rel="next"` while there is more, and `rel="first"`: follow them as they are. A cursor is opaque and good for one order.',
+    'A list is a bare JSON array. Its `Link` header has `rel="next"` while there is more, and `rel="first"`: follow them as they are. A cursor is opaque and good for one order of one list.',
   ],
   [
     "failures",
