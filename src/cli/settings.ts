@@ -101,13 +101,18 @@ async function orTrouble<T>({ databaseUrl }: Config, open: () => Promise<T>): Pr
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;
     const reason = error.cause instanceof Error ? error.cause.message : String(error.cause);
-    const remedy = isPostgres(databaseUrl)
-      ? "Check that the server runs, and that its address, user, password and database are right"
-      : "Check that its folder can be written and that the file is a Petstore database, or choose another";
     throw new DatabaseTrouble(
-      `Cannot open the database ${withoutPassword(databaseUrl)} (${reason}). ${remedy} with DATABASE_URL.`,
+      `Cannot open the database ${withoutPassword(databaseUrl)} (${reason}). ${remedyOf(databaseUrl, reason)} with DATABASE_URL.`,
     );
   }
+}
+
+function remedyOf(databaseUrl: string, reason: string): string {
+  if (!isPostgres(databaseUrl))
+    return "Check that its folder can be written and that the file is a Petstore database, or choose another";
+  if (/certificate/i.test(reason))
+    return "Name the authority that vouches for the server's certificate (sslrootcert=FILE) and the host that it is for";
+  return "Check that the server runs, and that its address, user, password and database are right";
 }
 
 function flagOf(env: string): string {

@@ -68,7 +68,7 @@ export async function openWire(
 ): Promise<Wire> {
   const socket = new Socket();
   const client = new pg.Client({
-    connectionString: settings.url,
+    connectionString: verifying(settings.url),
     // Our own socket, so that it can be ended whatever the driver waits for.
     stream: () => socket,
     types,
@@ -147,4 +147,12 @@ export async function openWire(
   onHeard();
   if (settings.settings) wire.send({ text: settings.settings }).catch(lose);
   return wire;
+}
+
+/** The driver demands a verified certificate in these modes too, but warns at length that it may not for ever. */
+function verifying(url: string): string {
+  const address = new URL(url);
+  const isPlain = ["prefer", "require", "verify-ca"].includes(address.searchParams.get("sslmode") ?? "");
+  if (!isPlain || address.searchParams.get("uselibpqcompat") === "true") return url;
+  return url.replace(/([?&]sslmode=)[^&#]*/, "$1verify-full");
 }
