@@ -49,7 +49,7 @@ test("a report has the notes that were written by hand, and says what is missing
     unit: "requests/s",
     wantsMore: true,
     against: "petstore",
-    figures: [figureOf("petstore", [2, 1, 3]), figureOf("fastify", [1])],
+    figures: [figureOf("petstore", [2, 1, 3]), figureOf("fastify", [1]), figureOf("bare Bun.serve", [3])],
   };
   const notes = notesIn(
     "# Notes\n\n## aims\n\nWhy they are missed.\n\n## get\n\nAbout a GET.\n\n## post\n\nNot this.\n",
@@ -58,7 +58,9 @@ test("a report has the notes that were written by hand, and says what is missing
   const options = readOptions(["--rounds", "3", "--seconds", "1"], []) as Options;
   const text = report({ tables: [table], missing, about: [["commit", "abc"]], plots: [], notes }, options);
   expect(text).toContain("| commit | abc |");
-  expect(text).toContain("| GET by id at least 2.5 times Fastify | 2.00 (2.00 / 1.00) | **missed** |");
+  expect(text).toContain(
+    "| GET by id at least 2.5 times Fastify | 2.00 (2.00 / 1.00), a bare Bun.serve 3.00 | **missed** |",
+  );
   expect(text).toContain("| 429 at least 0.75 of a bare Bun.serve | not measured |  |");
   expect(text).toContain("Why they are missed.");
   expect(text).toContain("| petstore | 2.00 | 1.00 to 3.00 | 1.00 |");
