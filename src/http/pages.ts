@@ -38,6 +38,11 @@ export function pages(
   };
 }
 
+/** Figures for Prometheus: made anew for whoever looks. */
+export function metricsPage(text: () => Promise<string>): Page {
+  return async () => answer(await text(), 200, "text/plain; version=0.0.4; charset=utf-8");
+}
+
 /** What stays the same as long as the server runs, with a tag by which a caller knows that it has it already. */
 function lasting(body: string, type?: string, more: Record<string, string> = {}): PageAnswer {
   const tag = new CryptoHasher("sha256").update(body).digest("base64url").slice(0, 22);
