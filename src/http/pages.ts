@@ -18,6 +18,7 @@ export function pages(
       docs: "/docs",
       document: "/openapi.json",
       documentAsYaml: "/openapi.yaml",
+      forLanguageModels: "/llms.txt",
       live: "/livez",
       ready: "/readyz",
     },
@@ -32,6 +33,9 @@ export function pages(
     "/openapi.json": once(async () => lasting(`${JSON.stringify(await document(), null, 2)}\n`)),
     "/openapi.yaml": once(async () => lasting(`${yamlOf(await document())}\n`, "application/yaml")),
     "/docs": once(docs),
+    "/llms.txt": once(async () =>
+      lasting((await import("./docs/llms.ts")).llmsText(deprecation), "text/plain; charset=utf-8"),
+    ),
     "/livez": () => answer('{"status":"live"}'),
     "/readyz": async () =>
       (await isReady()) ? answer('{"status":"ready"}') : answer('{"status":"not ready"}', 503),

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { ErrorBody } from "../../src/contract/shapes.ts";
 import { aStore, type Person, type TestStore } from "../harness.ts";
 import { limitsOf } from "../limits/spending.ts";
-import { answersIn, metricsOf, valueOf } from "./shop.ts";
+import { answersIn, figureOf, metricsOf } from "./shop.ts";
 
 let store: TestStore;
 beforeAll(async () => {
@@ -75,14 +76,14 @@ test("a port of its own has the figures for whoever reaches it, and nothing else
   const head = await fetch(at, { method: "HEAD" });
   expect([head.status, await head.text()]).toEqual([200, ""]);
   const post = await fetch(at, { method: "POST" });
-  expect([post.status, post.headers.get("allow"), (await post.json()).code]).toEqual([
+  expect([post.status, post.headers.get("allow"), ((await post.json()) as ErrorBody).code]).toEqual([
     405,
     "GET, HEAD",
     "method_not_allowed",
   ]);
   for (const path of ["/", "/pets", "/livez", "/metrics/", "/constructor", `/${store.admin.key}`]) {
     const reply = await fetch(new URL(path, at), { headers: { "x-api-key": store.admin.key } });
-    const body = await reply.json();
+    const body = (await reply.json()) as ErrorBody;
     expect([path, reply.status, body.code, body.status]).toEqual([path, 404, "not_found", 404]);
     expect(body.message).not.toContain(store.admin.key);
   }
@@ -118,12 +119,12 @@ test("nothing that a caller sends, and no key, is in the figures", async () => {
   }
 });
 
-test("the figures are as of now: a restart begins at zero, at a start time of its own", async () => {
+test("a server that has just started counts from zero, and says when it started", async () => {
   await using other = await aStore({ METRICS_PORT: "0" });
   await other.customer.get("/pets");
   const metrics = await metricsOf(other, "port");
   expect(answersIn(metrics)).toEqual({ "GET /pets 200": 1 });
-  const started = valueOf(metrics, "process_start_time_seconds");
+  const started = figureOf(metrics, "process_start_time_seconds");
   expect(started).toBeLessThan(Date.now() / 1000);
   expect(started).toBeGreaterThan(Date.now() / 1000 - 3600);
 });

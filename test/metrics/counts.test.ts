@@ -3,7 +3,7 @@ import { errors } from "../../src/contract/errors.ts";
 import { REQUEST_SECONDS, requestMeter } from "../../src/metrics/requests.ts";
 import { aStore, type TestStore } from "../harness.ts";
 import { aWire } from "../http/wire.ts";
-import { answersIn, type Metrics, metricsOf, refusalsIn, since, valueOf } from "./shop.ts";
+import { answersIn, figureOf, type Metrics, metricsOf, refusalsIn, since } from "./shop.ts";
 
 let store: TestStore;
 beforeAll(async () => {
@@ -144,7 +144,7 @@ test("limits, bans and overload are refusals by their codes", async () => {
   expect(shed).toBeGreaterThan(0);
   const metrics = await metricsOf(small, "port");
   expect(refusalsIn(metrics)).toEqual({ rate_limit_exceeded: 3, key_banned: 1, overloaded: shed });
-  expect(valueOf(metrics, "petstore_bans_earned_total")).toBe(1);
+  expect(figureOf(metrics, "petstore_bans_earned_total")).toBe(1);
   expect(total(metrics)).toBe(26);
 });
 
@@ -154,18 +154,18 @@ test("every code of the contract is there before it was ever given", async () =>
 });
 
 test("requests under way and connections are as many as there are", async () => {
-  const before = valueOf(await looked(), "petstore_http_connections");
+  const before = figureOf(await looked(), "petstore_http_connections");
   using wire = await aWire(store.url);
   wire.say("POST /categories HTTP/1.1\r\nHost: x\r\n");
   wire.say(`X-API-Key: ${store.staff.key}\r\nContent-Type: application/json\r\nContent-Length: 16\r\n\r\n{`);
-  for (let tries = 0; valueOf(await looked(), "http_server_active_requests") !== 1; tries++)
+  for (let tries = 0; figureOf(await looked(), "http_server_active_requests") !== 1; tries++)
     if (tries > 200) throw new Error("It never came to be under way.");
-  expect(valueOf(await looked(), "petstore_http_connections")).toBe(before + 1);
+  expect(figureOf(await looked(), "petstore_http_connections")).toBe(before + 1);
   wire.say('"name":"Birds"}');
   expect((await wire.answer()).status).toBe(201);
-  expect(valueOf(await looked(), "http_server_active_requests")).toBe(0);
+  expect(figureOf(await looked(), "http_server_active_requests")).toBe(0);
   // On the server's own port the one who looks is under way.
-  expect(valueOf(await metricsOf(store), "http_server_active_requests")).toBe(1);
+  expect(figureOf(await metricsOf(store), "http_server_active_requests")).toBe(1);
 });
 
 describe("a duration", () => {
@@ -191,9 +191,9 @@ describe("a duration", () => {
     const after = await looked();
     const labels = { http_request_method: "GET", http_route: "/account", http_response_status_code: "200" };
     const name = "http_server_request_duration_seconds_sum";
-    const known = "GET /account 200" in answersIn(before) ? valueOf(before, name, labels) : 0;
+    const known = "GET /account 200" in answersIn(before) ? figureOf(before, name, labels) : 0;
     const line = JSON.parse(store.logged().trim().split("\n").at(-1) as string);
-    expect((valueOf(after, name, labels) - known) * 1000).toBeCloseTo(line.milliseconds, 2);
+    expect((figureOf(after, name, labels) - known) * 1000).toBeCloseTo(line.milliseconds, 2);
   });
 });
 

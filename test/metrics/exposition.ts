@@ -73,7 +73,7 @@ function labelsOf(text: string): Record<string, string> {
     const [pair, name = "", value = ""] = labelPair.exec(rest) ?? [];
     if (pair === undefined || name.startsWith("__") || name in labels)
       throw new Error(`No label, or one twice: ${rest}`);
-    labels[name] = value.replace(/\\(.)/g, (_, escape: string) => (escape === "n" ? "\n" : escape));
+    labels[name] = value.replace(/\\(.)/g, (_, letter: string) => (letter === "n" ? "\n" : letter));
     rest = rest.slice(pair.length);
     if (pair.endsWith(",") && rest === "") throw new Error(`A label is missing: ${text}`);
   }
@@ -82,7 +82,7 @@ function labelsOf(text: string): Record<string, string> {
 
 function unescapedHelp(text: string): string {
   if (/\\(?![\\n])/.test(text)) throw new Error(`An escape that there is not: ${text}`);
-  return text.replace(/\\(.)/g, (_, escape: string) => (escape === "n" ? "\n" : escape));
+  return text.replace(/\\(.)/g, (_, letter: string) => (letter === "n" ? "\n" : letter));
 }
 
 function numberOf(text: string): number {

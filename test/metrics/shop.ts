@@ -15,7 +15,7 @@ export async function metricsOf(store: TestStore, by: Person | "port" = store.ad
 }
 
 /** What the one sample with these labels says. */
-export function valueOf(metrics: Metrics, name: string, labels: Record<string, string> = {}): number {
+export function figureOf(metrics: Metrics, name: string, labels: Record<string, string> = {}): number {
   const family = name.replace(/_(count|sum|bucket)$/, "");
   const samples = (metrics.get(name) ?? metrics.get(family))?.samples.filter(
     (sample) =>
