@@ -18,7 +18,6 @@ export interface Sample {
 
 export interface Distribution {
   readonly labels: Labels;
-  readonly bounds: readonly number[];
   /** As in `histogram.ts`. */
   readonly row: Float64Array;
 }
@@ -33,7 +32,11 @@ interface Named {
 /** A metric: its name, and what it says at a moment; nothing where it means nothing. */
 export type Family =
   | (Named & { readonly type: "counter" | "gauge"; readonly read: (at: Moment) => readonly Sample[] })
-  | (Named & { readonly type: "histogram"; readonly read: (at: Moment) => readonly Distribution[] });
+  | (Named & {
+      readonly type: "histogram";
+      readonly bounds: readonly number[];
+      readonly read: (at: Moment) => readonly Distribution[];
+    });
 
 type Read = (at: Moment) => readonly number[];
 

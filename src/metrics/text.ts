@@ -11,7 +11,7 @@ export function metricsText(meters: Meters, figures: Figures): string {
   for (const family of families) {
     const lines =
       family.type === "histogram"
-        ? family.read(moment).map((each) => distributionLines(family.name, each))
+        ? distributionLines(family.name, family.bounds, family.read(moment))
         : family.read(moment).map((each) => sampleLine(family.name, each));
     if (lines.length > 0) text += headOf(family) + lines.join("");
   }
@@ -23,23 +23,43 @@ function headOf({ name, type, help }: Family): string {
 }
 
 function sampleLine(name: string, { labels, value }: Sample): string {
-  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`);
-  return `${name}${pairs.length > 0 ? `{${pairs.join(",")}}` : ""} ${numberText(value)}\n`;
+  return `${name}${inBraces(pairsOf(labels))} ${numberText(value)}\n`;
 }
 
-/** Each bucket counts all up to its bound, those of smaller ones included. */
-function distributionLines(name: string, { labels, bounds, row }: Distribution): string {
-  let [text, count] = ["", 0];
-  for (const [bucket, bound] of [...bounds, Number.POSITIVE_INFINITY].entries()) {
-    count += row[bucket] as number;
-    text += sampleLine(`${name}_bucket`, { labels: { ...labels, le: numberText(bound) }, value: count });
-  }
-  text += sampleLine(`${name}_sum`, { labels, value: row[bounds.length + 1] as number });
-  return text + sampleLine(`${name}_count`, { labels, value: count });
+/** Each bucket counts all up to its bound, those of smaller ones included. Most lines are these: what they share is made once. */
+function distributionLines(
+  name: string,
+  bounds: readonly number[],
+  distributions: readonly Distribution[],
+): string[] {
+  const ends = [...bounds, Number.POSITIVE_INFINITY].map((bound) => `le="${numberText(bound)}"} `);
+  return distributions.map(({ labels, row }) => {
+    const pairs = pairsOf(labels);
+    const opening = `${name}_bucket{${pairs}${pairs === "" ? "" : ","}`;
+    let [text, count] = ["", 0];
+    for (const [bucket, end] of ends.entries()) {
+      count += row[bucket] as number;
+      text += `${opening}${end}${count}\n`;
+    }
+    const shown = inBraces(pairs);
+    return `${text}${name}_sum${shown} ${row[ends.length]}\n${name}_count${shown} ${count}\n`;
+  });
 }
+
+function pairsOf(labels: Sample["labels"]): string {
+  return Object.entries(labels)
+    .map(([label, text]) => `${label}="${escaped(text)}"`)
+    .join(",");
+}
+
+function inBraces(pairs: string): string {
+  return pairs === "" ? "" : `{${pairs}}`;
+}
+
+const escapes: Readonly<Record<string, string>> = { "\\": "\\\\", '"': '\\"', "\n": "\\n" };
 
 function escaped(text: string): string {
-  return text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+  return /[\\"\n]/.test(text) ? text.replace(/[\\"\n]/g, (letter) => escapes[letter] as string) : text;
 }
 
 function numberText(value: number): string {

@@ -67,8 +67,9 @@ export const databaseFamilies: readonly Family[] = [
     unit: "seconds",
     labels: [],
     help: "Commits of batches of writes, by how long the disk took. Only on SQLite.",
+    bounds: COMMIT_SECONDS,
     read: ({ meters, figures }) =>
-      onSqlite(figures.database, () => [{ labels: {}, bounds: COMMIT_SECONDS, row: meters.commitSeconds }]),
+      onSqlite(figures.database, () => [{ labels: {}, row: meters.commitSeconds }]),
   },
   counter(
     "petstore_writer_writes_total",

@@ -10,7 +10,8 @@ export const processFamilies: readonly Family[] = [
     unit: "seconds",
     labels: [],
     help: "How late a timer was that looks 20 times a second: what every request waits besides.",
-    read: ({ meters }) => [{ labels: {}, bounds: DELAY_SECONDS, row: meters.delaySeconds }],
+    bounds: DELAY_SECONDS,
+    read: ({ meters }) => [{ labels: {}, row: meters.delaySeconds }],
   },
   counter("process_cpu_seconds_total", "seconds", "Processor time, of all threads.", ({ process }) => [
     process.cpuSeconds,

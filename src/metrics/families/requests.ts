@@ -9,6 +9,7 @@ export const requestFamilies: readonly Family[] = [
     unit: "seconds",
     labels: ["http_request_method", "http_route", "http_response_status_code"],
     help: "Requests by how long they took, from their last header to their answer.",
+    bounds: REQUEST_SECONDS,
     read: ({ meters }) =>
       meters.requests.answers().map(({ method, route, status, seconds }) => ({
         labels: {
@@ -16,7 +17,6 @@ export const requestFamilies: readonly Family[] = [
           http_route: route,
           http_response_status_code: String(status),
         },
-        bounds: REQUEST_SECONDS,
         row: seconds,
       })),
   },
