@@ -119,6 +119,14 @@ test("nothing that a caller sends, and no key, is in the figures", async () => {
   }
 });
 
+test("a server that has stopped leaves no port behind", async () => {
+  const other = await aStore({ METRICS_PORT: "0" });
+  const at = other.metricsUrl as string;
+  expect((await fetch(at)).status).toBe(200);
+  await other.stop();
+  expect(await fetch(at).catch(() => null)).toBeNull();
+});
+
 test("a server that has just started counts from zero, and says when it started", async () => {
   await using other = await aStore({ METRICS_PORT: "0" });
   await other.customer.get("/pets");

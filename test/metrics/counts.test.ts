@@ -46,7 +46,8 @@ test("every answer is counted once, by method, route as the contract writes it, 
     await customer.send("PUT", "/account");
     await nobody.send("OPTIONS", "/account");
     await fetch(`${store.url}/livez`);
-    await fetch(`${store.url}/openapi.json`, { method: "HEAD" });
+    const { headers: known } = await fetch(`${store.url}/openapi.json`, { method: "HEAD" });
+    await fetch(`${store.url}/openapi.json`, { headers: { "if-none-match": known.get("etag") as string } });
   });
   expect(answers).toEqual({
     "GET /store/pets/{petId} 200": 3,
@@ -64,6 +65,7 @@ test("every answer is counted once, by method, route as the contract writes it, 
     "OPTIONS /account 204": 1,
     "GET /livez 200": 1,
     "HEAD /openapi.json 200": 1,
+    "GET /openapi.json 304": 1,
   });
   expect(refusals).toEqual({
     invalid_body: 1,
