@@ -60,6 +60,16 @@ test("an admin who looks spends nothing, is never limited, and earns no strike",
   expect((await limitsOf(admin)).strikes.count).toBe(0);
 });
 
+test("an overloaded server still shows its figures", async () => {
+  await using busy = await aStore({ MAX_PENDING_REQUESTS: "1" });
+  const headers = { "x-api-key": busy.admin.key };
+  const all = (path: string) =>
+    Promise.all(Array.from({ length: 20 }, async () => (await fetch(busy.url + path, { headers })).status));
+  const writes = Array.from({ length: 20 }, (_, n) => busy.staff.post("/categories", { name: `${n}` }));
+  expect(new Set(await all("/metrics"))).toEqual(new Set([200]));
+  expect((await Promise.all(writes)).map(({ status }) => status)).toContain(503);
+});
+
 test("a banned admin still looks, a revoked one does not", async () => {
   const admin = await store.newPerson("admin");
   expect((await store.admin.put(`/admin/keys/${admin.keyId}/ban`, { minutes: 5 })).status).toBe(200);
