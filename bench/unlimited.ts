@@ -8,6 +8,7 @@ import { callers } from "../src/http/caller.ts";
 import { cors } from "../src/http/cors.ts";
 import { openLog } from "../src/http/log.ts";
 import { requestIds, serve } from "../src/http/serve.ts";
+import { requestMeter } from "../src/metrics/requests.ts";
 import { openSqliteEngine } from "../src/store/sqlite/engine.ts";
 
 const config = readConfig(process.env);
@@ -42,11 +43,13 @@ const server = serve({
   clock: Date.now,
   log: openLog("info", false, standardOutput(), Date.now),
   record: () => {},
+  meter: requestMeter(),
   settle: async () => {},
   cors: cors([]),
   deprecation: { deprecatedAt: config.petGetDeprecatedAt, sunsetAt: config.petGetSunsetAt },
   isStopping: () => false,
   newRequestId: requestIds("bench"),
   pages: {},
+  adminPages: {},
 });
 console.error(`http://127.0.0.1:${server.port}`);

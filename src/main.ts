@@ -7,13 +7,18 @@ import { rulesOf } from "./core/rules.ts";
 import { callers as knownCallers } from "./http/caller.ts";
 import { cors } from "./http/cors.ts";
 import type { Log } from "./http/log.ts";
-import { pages } from "./http/pages.ts";
+import { metricsPage, pages } from "./http/pages.ts";
 import { requestIds, serve } from "./http/serve.ts";
 import { mostConnections } from "./http/wire/descriptors.ts";
+import type { Listening } from "./http/wire/listen.ts";
 import { writeBehind } from "./limits/behind.ts";
 import { type MemoryOptions, memoryLimits } from "./limits/memory.ts";
 import { usageCounter } from "./limits/usage.ts";
+import { listening, urlOf } from "./listening.ts";
+import type { Figures } from "./metrics/figures.ts";
+import { openMeters } from "./metrics/meters.ts";
 import { openEngine } from "./store/open.ts";
+import { postgresTold, valkeyTold } from "./told.ts";
 
 const SWEEP_EVERY_MS = 60_000;
 /** How soon a change by another process is noticed. */
@@ -28,6 +33,8 @@ const itself: Caller = { clientId: 0, keyId: 0, role: "admin" };
 
 export interface Running {
   readonly url: string;
+  /** Where the figures are without a key, if they have a port of their own. */
+  readonly metricsUrl: string | null;
   /** Lets callers go elsewhere, finishes what is under way, writes what is left, and closes. */
   stop(): Promise<void>;
 }
@@ -45,6 +52,7 @@ export async function start(
   { clock, isClockMoved = false, log }: Surroundings,
 ): Promise<Running> {
   const rules = rulesOf(config);
+  const meters = openMeters();
   let isStopping = false;
   /** Nothing is tried again from here on. */
   let isClosing = false;
@@ -60,12 +68,12 @@ export async function start(
           : "Something went wrong in the data store.",
         { cause: causeOf(error) },
       ),
-    onAway: (cause) =>
-      log.error("PostgreSQL cannot be reached; requests are refused until it is back.", { cause }),
-    onBack: (awayMs) =>
-      log.warn("PostgreSQL is back; requests are answered again.", {
-        awaySeconds: Math.round(awayMs) / 1000,
-      }),
+    ...postgresTold(log),
+    onAway: (cause) => {
+      meters.counts.databaseOutages += 1;
+      postgresTold(log).onAway(cause);
+    },
+    onCommit: meters.committed,
   });
   const store = { ...engine.reads, perform: engine.perform };
   const perform = (operation: string, input: unknown) =>
@@ -86,24 +94,9 @@ export async function start(
           urls: config.valkeyUrls,
           prefix: config.valkeyPrefix,
           clock: isClockMoved ? clock : "server",
-          onAway: (cause, node) =>
-            node === null
-              ? log.warn("Valkey cannot be reached; each instance limits from its own memory.", { cause })
-              : log.warn(
-                  "A node of Valkey cannot be reached; each instance limits its clients from its own memory.",
-                  { node, cause },
-                ),
-          onStillAway: (cause, node) =>
-            log.warn(`${node === null ? "Valkey" : "A node of Valkey"} still cannot be reached.`, {
-              ...(node !== null && { node }),
-              cause,
-            }),
+          ...valkeyTold(log),
           onBack: (node) => {
-            if (node === null) log.warn("Valkey is back; limits are shared again.");
-            else
-              log.warn("A node of Valkey is back, or another has its place; limits are shared again.", {
-                node,
-              });
+            valkeyTold(log).onBack(node);
             callers.forget();
           },
         });
@@ -119,6 +112,7 @@ export async function start(
     foldAfterBytes: engine.foldedAtOnce,
     onTrim: () => callers.forget(),
     onFault: (error) => {
+      meters.counts.behindFailures += 1;
       if (isClosing)
         log.warn("Counts could not be written down before the end, and are lost.", { cause: causeOf(error) });
       else if (!isTold(error))
@@ -131,6 +125,7 @@ export async function start(
   /** Bans that were earned and are on their way into the database. */
   const bansUnderWay = new Set<Promise<void>>();
   const keepBan = (ban: NewBanRecord): void => {
+    meters.counts.bansEarned += 1;
     const kept = untilKept(ban).finally(() => bansUnderWay.delete(kept));
     bansUnderWay.add(kept);
   };
@@ -164,12 +159,25 @@ export async function start(
 
   const isReady = async () => !isStopping && (await engine.isReady());
   const deprecation = { deprecatedAt: config.petGetDeprecatedAt, sunsetAt: config.petGetSunsetAt };
-  const server = listening(() =>
+  const maxConnections = mostConnections(config.databaseConnections);
+  const metrics = metricsPage(async () => {
+    const { underWay, connections, turnedAway } = server as Listening;
+    const figures: Figures = {
+      http: { underWay, connections, turnedAway, mostConnections: maxConnections },
+      limits: valkey ? "valkey" : "memory",
+      valkey: valkey?.state() ?? null,
+      isDatabaseUp: await engine.isReady(),
+      database: engine.figures(),
+      behindMs: behind.lagMs(),
+    };
+    return (await import("./metrics/text.ts")).metricsText(meters, figures);
+  });
+  const server = listening(config, "", ({ host, port }) =>
     serve({
-      host: config.host,
-      port: config.port,
+      host,
+      port,
       maxPendingRequests: config.maxPendingRequests,
-      maxConnections: mostConnections(config.databaseConnections),
+      maxConnections,
       trustProxy: config.trustProxy,
       store,
       rules,
@@ -178,6 +186,7 @@ export async function start(
       clock,
       log,
       record: usage.record,
+      meter: meters.requests,
       settle: async () => {
         if (!(await atMost(SETTLE_MS, Promise.all([behind.flush(), ...bansUnderWay]))))
           throw new Unavailable("What was counted could not be written down in time.");
@@ -191,12 +200,22 @@ export async function start(
         deprecation,
         isReady,
       ),
+      adminPages: { "/metrics": metrics },
     }),
   );
-  if (server instanceof Error) {
+  const { metricsHost, metricsPort } = config;
+  const beside = metricsPort === null ? null : await import("./http/page-server.ts");
+  const metricsServer =
+    beside &&
+    listening({ host: metricsHost, port: metricsPort as number }, "METRICS_", (at) =>
+      beside.servePages({ ...at, pages: { "/metrics": metrics }, log }),
+    );
+  if (server instanceof Error || metricsServer instanceof Error) {
+    for (const each of [server, metricsServer]) if (each && !(each instanceof Error)) await each.stop(true);
+    meters.close();
     valkey?.close();
     await engine.close();
-    throw server;
+    throw server instanceof Error ? server : metricsServer;
   }
 
   let revision: number | undefined;
@@ -230,7 +249,8 @@ export async function start(
   const timers = [setInterval(lookForChanges, LOOK_FOR_CHANGES_MS), setInterval(sweep, SWEEP_EVERY_MS)];
 
   return {
-    url: `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${server.port}`,
+    url: urlOf(config.host, server.port),
+    metricsUrl: metricsServer && `${urlOf(config.metricsHost, metricsServer.port)}/metrics`,
     async stop() {
       if (isStopping) return;
       isStopping = true;
@@ -240,6 +260,8 @@ export async function start(
       await server.stop(true);
       isClosing = true;
       await behind.stop();
+      await metricsServer?.stop(true);
+      meters.close();
       valkey?.close();
       await engine.close();
       log.flush();
@@ -260,13 +282,5 @@ async function atMost(milliseconds: number, work: Promise<unknown>): Promise<boo
     return await Promise.race([work.then(() => true), timeIsUp]);
   } finally {
     clearTimeout(timer);
-  }
-}
-
-function listening<T>(listen: () => T): T | Error {
-  try {
-    return listen();
-  } catch (error) {
-    return error as Error;
   }
 }

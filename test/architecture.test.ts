@@ -110,8 +110,12 @@ test("HTTP knows the contract and the core, and no store", () => {
   expect(strays("http", from("contract"), from("core"), from("http"), /^node:/, /^bun$/)).toEqual([]);
 });
 
+test("the metrics know the contract and themselves: their numbers are given to them", () => {
+  expect(strays("metrics", from("contract"), from("metrics"), /^node:fs$/, /^package\.json$/)).toEqual([]);
+});
+
 test("adapters never import each other", () => {
-  const adapters = ["store", "limits", "http", "worker"];
+  const adapters = ["store", "limits", "http", "worker", "metrics"];
   for (const adapter of adapters) {
     const others = adapters.filter((other) => other !== adapter);
     const crossing = inFolder(adapter).flatMap((file) =>
@@ -193,12 +197,12 @@ test("a start of the server loads no database or Valkey before it is named, no o
   const command = [...loadedWith("src/cli/petstore.ts")];
   expect(command.filter((path) => /^src\/(http|limits|core\/operations\.ts)/.test(path))).toEqual([]);
   const needless =
-    /^(pg|ioredis)$|^node:(crypto|http|zlib)$|^src\/(store\/(sqlite|postgres|move)|limits\/valkey|http\/docs|contract\/openapi|cli\/(bans|clients|keys|move|store))/;
+    /^(pg|ioredis)$|^node:(crypto|http|zlib)$|^src\/(store\/(sqlite|postgres|move)|limits\/valkey|http\/(docs|page-server)|metrics\/(text|famil|process)|contract\/openapi|cli\/(bans|clients|keys|move|store))/;
   expect([...loadedWith("src/cli/serve.ts")].filter((path) => needless.test(path))).toEqual([]);
 });
 
 test("the settings know nothing of the house, and nothing but the settings reads the environment", () => {
-  const own = ["src/config.ts", "src/addresses.ts"];
+  const own = ["src/config.ts", "src/addresses.ts", "src/values.ts"];
   const imported = source.filter(({ path }) => own.includes(path)).flatMap(importsOf);
   expect(imported.filter(({ from }) => !from.startsWith("node:") && !own.includes(from))).toEqual([]);
   const readers = source.filter((file) => /\bprocess\.env\b|\bBun\.env\b/.test(codeOf(file)));

@@ -133,6 +133,21 @@ test("connections of all instances fit into the PostgreSQL that is started for t
   expect(2 * each + 10).toBeLessThan(most);
 });
 
+test("figures are read from each pod and each container, by nobody outside, and not through the service", () => {
+  const { annotations } = kubernetes("deployment").spec.template.metadata;
+  const given = Object.fromEntries(container.env.map((each: Document) => [each.name, each.value]));
+  const port = container.ports.find((each: Document) => each.name === "metrics").containerPort;
+  expect([given.METRICS_PORT, given.METRICS_HOST]).toEqual([String(port), "0.0.0.0"]);
+  expect(annotations).toEqual({
+    "prometheus.io/scrape": "true",
+    "prometheus.io/port": String(port),
+    "prometheus.io/path": "/metrics",
+  });
+  expect(kubernetes("service").spec.ports.map((each: Document) => each.targetPort)).toEqual(["http"]);
+  expect(scaled.services["petstore-1"].environment.METRICS_PORT).toBe(String(port));
+  expect(scaled.services["petstore-1"].ports).toBeUndefined();
+});
+
 test("Valkey keeps counts over a restart and throws none away", () => {
   const command = scaled.services.valkey.command.join(" ");
   expect(command).toContain("--appendonly yes");
@@ -249,6 +264,9 @@ test("what nginx refuses by itself is an Error of the API", async () => {
   expect([atLimit.status, await codeOf(atLimit)]).toEqual([400, "invalid_json"]);
   const beyond = await post(LARGE_BODY_BYTES + 1);
   expect([beyond.status, await codeOf(beyond)]).toEqual([413, "body_too_large"]);
+
+  const figures = await fetch(`${nginx.url}/metrics`, { headers: { "x-api-key": shop.key } });
+  expect([figures.status, await codeOf(figures)]).toEqual([404, "not_found"]);
 
   await using nobody = await aNginx(["http://127.0.0.1:1"]);
   const away = await fetch(`${nobody.url}/pets`);

@@ -88,6 +88,8 @@ interface StoredEvent {
 
 export interface TestStore extends AsyncDisposable {
   readonly url: string;
+  /** Where the figures are without a key, if `METRICS_PORT` says so. */
+  readonly metricsUrl: string | null;
   readonly config: Config;
   readonly clock: { now: number };
   readonly admin: Person;
@@ -137,7 +139,7 @@ export async function aStore(env: Record<string, string> = {}): Promise<TestStor
   );
   const surroundings = { clock: () => clock.now, isClockMoved: true, log };
   let running = await start(config, surroundings);
-  const { url } = running;
+  const { url, metricsUrl } = running;
 
   const newPerson: TestStore["newPerson"] = async (role, { clientId, expiresAt, quota = PLENTY } = {}) => {
     const now = clock.now;
@@ -163,6 +165,7 @@ export async function aStore(env: Record<string, string> = {}): Promise<TestStor
 
   const store: TestStore = {
     url,
+    metricsUrl,
     config,
     clock,
     admin,

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import type { Config } from "../config.ts";
 import { causeOf } from "../core/failure.ts";
 import { openLog } from "../http/log.ts";
+import { NotListening } from "../listening.ts";
 import { type Running, start } from "../main.ts";
 import { firstKey, type KeyPlace, prepare } from "./first-start.ts";
 import { standardOutput } from "./output.ts";
@@ -29,13 +30,14 @@ export function serveCommand(stop: Promise<void>): Command {
       // Until it listens a stop has nothing to wait for: what is half done is undone by the database.
       using held = await Promise.race([prepare(config, options.demo === true), stop.then(() => null)]);
       if (!held) return end();
-      const running = await listening(config, () => start(config, { clock: Date.now, log }));
+      const running = await listening(() => start(config, { clock: Date.now, log }));
       process.on("unhandledRejection", (error) =>
         log.error("A fault that no request waits for.", { cause: causeOf(error) }),
       );
       // It answers already, so a stop does not wait for the key.
       await Promise.race([orStop(running, () => welcomed(config, running.url)), stop]);
-      log.info("started", { url: running.url });
+      const { url, metricsUrl } = running;
+      log.info("started", { url, ...(metricsUrl !== null && { metricsUrl }) });
       await stop;
       await end(running);
     });
@@ -68,27 +70,31 @@ async function orStop<T>(running: Running, work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function listening(config: Config, run: () => Promise<Running>): Promise<Running> {
+async function listening(run: () => Promise<Running>): Promise<Running> {
   try {
     return await run();
   } catch (error) {
-    const { code, message } = error as { code?: unknown; message?: string };
-    const at = `${config.host}:${config.port}`;
+    if (!(error instanceof NotListening)) throw error;
+    const { host, port } = error.place;
+    const setting = `${error.prefix}PORT`;
+    const flag = `--${setting.toLowerCase().replace("_", "-")}`;
+    const { code, message } = error.cause as { code?: unknown; message?: string };
+    const at = `${host}:${port}`;
     if (code === "EADDRINUSE") {
       throw new CannotListen(
-        `${at} is taken by another program. Stop it, or choose another port: --port ${config.port + 1} or PORT=${config.port + 1}.`,
+        `${at} is taken by another program. Stop it, or choose another port: ${flag} ${port + 1} or ${setting}=${port + 1}.`,
       );
     }
     if (code === "EACCES")
       throw new CannotListen(
-        `${at} may not be listened on by this user. Choose a port above 1023: --port 8080.`,
+        `${at} may not be listened on by this user. Choose a port above 1023: ${flag} 8080.`,
       );
     // A name that nothing resolves has this code or none.
     const isUnknown = code === "ENOTFOUND" || (code === undefined && message?.startsWith("Failed to listen"));
     if (code === "EADDRNOTAVAIL" || isUnknown)
       throw new CannotListen(
-        `${config.host} is no address of this machine. Choose another: --host 127.0.0.1.`,
+        `${host} is no address of this machine. Choose another: ${flag.replace("port", "host")} 127.0.0.1.`,
       );
-    throw error;
+    throw error.cause;
   }
 }

@@ -9,12 +9,15 @@ import {
   takesIfMatch,
 } from "../contract/route.ts";
 import { type AnyOperation, operation } from "../core/operations.ts";
+import type { Meter } from "./exchange.ts";
 import { type InputReader, inputReader } from "./input.ts";
 import { linesOf } from "./wire/reply.ts";
 
 /** An endpoint with all that can be worked out before the first request. */
 export interface Prepared {
   readonly id: string;
+  /** Where its answers are counted. */
+  readonly place: number;
   readonly route: Route;
   readonly isWrite: boolean;
   readonly takesIfMatch: boolean;
@@ -36,15 +39,18 @@ export interface Path {
   readonly pattern: string;
   readonly methods: Readonly<Partial<Record<string, Prepared>>>;
   readonly allow: string;
+  /** What is read here is for admins. */
+  readonly isForAdmins?: boolean;
 }
 
-/** Every path of the contract. */
-export function paths(): Path[] {
+/** Every path of the contract; `place` gives each of its methods a number. */
+export function paths(place: Meter["place"]): Path[] {
   const byPath = Map.groupBy(everyEndpoint, ({ path }) => path);
   return Array.from(byPath, ([pattern, endpoints]) => {
     const methods: Record<string, Prepared> = {};
-    for (const endpoint of endpoints) methods[endpoint.method] = prepared(endpoint);
-    if (methods.GET) methods.HEAD = methods.GET;
+    for (const endpoint of endpoints)
+      methods[endpoint.method] = prepared(endpoint, place(endpoint.method, pattern));
+    if (methods.GET) methods.HEAD = { ...methods.GET, place: place("HEAD", pattern) };
     return { pattern, methods, allow: [...order.filter((method) => methods[method]), "OPTIONS"].join(", ") };
   });
 }
@@ -55,10 +61,11 @@ export function rankOf(role: Route["role"]): number {
 
 const order: readonly (Method | "HEAD")[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
-function prepared({ id, method, route }: Endpoint): Prepared {
+function prepared({ id, method, route }: Endpoint, place: number): Prepared {
   const successor = everyEndpoint.find((endpoint) => endpoint.id === route.successor);
   return {
     id,
+    place,
     route,
     isWrite: isWrite(method),
     takesIfMatch: takesIfMatch(method, route),

@@ -10,6 +10,13 @@ import type { Log } from "./log.ts";
 import type { PathParams, Store } from "./operate.ts";
 import type { Incoming } from "./wire/request.ts";
 
+/** Counts what is answered, for those who run the server. */
+export interface Meter {
+  /** The number of a place where requests are answered: a method, and a path as the contract writes it or nothing. */
+  place(method: string, route: string): number;
+  answered(place: number, status: number, milliseconds: number, code: string | undefined): void;
+}
+
 /** What every request needs of the server. */
 export interface Handling {
   readonly store: Store;
@@ -23,6 +30,7 @@ export interface Handling {
   readonly newRequestId: () => string;
   /** Counts a client's request for its usage. */
   readonly record: (clientId: number, operation: string | undefined, status: number, now: number) => void;
+  readonly meter: Meter;
   /** Brings what was counted into the database, before something there is decided by it. */
   readonly settle: () => Promise<void>;
   /** The network address that a request without a valid key is counted against. */

@@ -1,5 +1,5 @@
 import { after, attempt } from "../core/after.ts";
-import { causeOf, Failure, fail } from "../core/failure.ts";
+import { causeOf, Failure, fail, Unavailable } from "../core/failure.ts";
 import { redacted } from "../core/key-format.ts";
 import type { Awaitable } from "../core/ports.ts";
 import type { LimitState } from "../core/windows.ts";
@@ -27,7 +27,15 @@ export function handler(
   return (path, params, request) => {
     const started = performance.now();
     const preflight = request.method === "OPTIONS" ? house.cors.preflight(request) : null;
-    if (preflight) return replyOf(preflight);
+    if (preflight) {
+      house.meter.answered(
+        placeOf(house, path, request),
+        preflight.status,
+        performance.now() - started,
+        undefined,
+      );
+      return replyOf(preflight);
+    }
 
     const now = house.clock();
     const exchange: Exchange = {
@@ -71,8 +79,11 @@ function refused(error: unknown, exchange: Exchange): Answer {
 
 /** The answer is counted and noted, and gets its headers. */
 function sent(answer: Answer, exchange: Exchange): Reply {
-  const { house, request, params, endpoint, requestId, started, now, state, judgedAt } = exchange;
+  const { house, request, path, params, endpoint, requestId, started, now, state, judgedAt } = exchange;
   const caller = exchange.caller instanceof Failure ? undefined : exchange.caller;
+  const milliseconds = performance.now() - started;
+  const place = endpoint ? endpoint.place : placeOf(house, path, request);
+  house.meter.answered(place, answer.status, milliseconds, answer.code);
   if (caller) house.record(caller.clientId, endpoint?.id, answer.status, now);
   house.log.request({
     time: now,
@@ -81,7 +92,7 @@ function sent(answer: Answer, exchange: Exchange): Reply {
     path: redacted(request.pathname).slice(0, LOGGED_CHARACTERS),
     operation: endpoint?.id,
     status: answer.status,
-    microseconds: Math.round((performance.now() - started) * 1000),
+    microseconds: Math.round(milliseconds * 1000),
     clientId: caller?.clientId,
     keyId: caller?.keyId,
     code: answer.code,
@@ -91,6 +102,11 @@ function sent(answer: Answer, exchange: Exchange): Reply {
   const always = endpoint ? alwaysOf(endpoint, house.deprecation, params) : "";
   const cors = house.cors.headerLines(request);
   return replyOf(answer, `${quota}${rates}x-request-id: ${requestId}\r\n${always}${cors}`, jsonLine);
+}
+
+/** Where an answer is counted that no endpoint gives. */
+function placeOf({ meter }: Handling, path: Path | null, { method }: Incoming): number {
+  return meter.place(method, path?.pattern ?? "");
 }
 
 /** An answer written out behind the lines that it shares with others. */
@@ -104,8 +120,9 @@ function operated(exchange: Exchange): Awaitable<Answer> {
   const { method, pathname, search, headers } = request;
   if (pathname.length + search.length > URL_CHARACTERS) refuseLength(pathname.length + search.length);
   if (!path) refusePath(pathname);
-  if (!endpoint) return wrongMethod(path, method);
+  if (!endpoint && !(path.isForAdmins && isRead(method))) return wrongMethod(path, method);
   if (caller instanceof Failure) return refusedCaller(caller);
+  if (!endpoint) refuseStranger(path, caller as KnownCaller);
   requireVersion(headers.get("api-version"));
   requireJsonAccepted(headers.get("accept"));
   if (endpoint.successor && now >= house.deprecation.sunsetAt) throw sunset(house, endpoint);
@@ -147,6 +164,10 @@ async function changedAccess({ store, callers, settle }: Handling, call: Call): 
   return answer;
 }
 
+export function isRead(method: string): boolean {
+  return method === "GET" || method === "HEAD";
+}
+
 function wrongMethod(path: Path, method: string): Answer {
   const allowLine = linesOf({ allow: path.allow });
   if (method === "OPTIONS") return { status: 204, body: null, headerLines: allowLine };
@@ -181,6 +202,12 @@ function refusePath(pathname: string): never {
 
 function refuseRole({ route }: Prepared, { role }: KnownCaller): never {
   fail("forbidden", `${route.at} needs a key of the role ${route.role}; this key has the role ${role}.`);
+}
+
+/** Admins are answered before they come here, if their key could be looked up. */
+function refuseStranger({ pattern }: Path, { role }: KnownCaller): never {
+  if (role === "admin") throw new Unavailable("The key was not looked up in time.");
+  fail("forbidden", `GET ${pattern} needs a key of the role admin; this key has the role ${role}.`);
 }
 
 /** What the caller is told; what is behind it goes to the log. */

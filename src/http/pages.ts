@@ -18,6 +18,7 @@ export function pages(
       docs: "/docs",
       document: "/openapi.json",
       documentAsYaml: "/openapi.yaml",
+      forLanguageModels: "/llms.txt",
       live: "/livez",
       ready: "/readyz",
     },
@@ -32,10 +33,18 @@ export function pages(
     "/openapi.json": once(async () => lasting(`${JSON.stringify(await document(), null, 2)}\n`)),
     "/openapi.yaml": once(async () => lasting(`${yamlOf(await document())}\n`, "application/yaml")),
     "/docs": once(docs),
+    "/llms.txt": once(async () =>
+      lasting((await import("./docs/llms.ts")).llmsText(deprecation), "text/plain; charset=utf-8"),
+    ),
     "/livez": () => answer('{"status":"live"}'),
     "/readyz": async () =>
       (await isReady()) ? answer('{"status":"ready"}') : answer('{"status":"not ready"}', 503),
   };
+}
+
+/** Figures for Prometheus: made anew for whoever looks. */
+export function metricsPage(text: () => Promise<string>): Page {
+  return async () => answer(await text(), 200, "text/plain; version=0.0.4; charset=utf-8");
 }
 
 /** What stays the same as long as the server runs, with a tag by which a caller knows that it has it already. */

@@ -4,9 +4,10 @@ import { redacted } from "../core/key-format.ts";
 import type { Awaitable } from "../core/ports.ts";
 import { addressReader, type TrustedProxies } from "./address.ts";
 import { type Answer, commonLines, jsonLine, refusal } from "./answer.ts";
+import type { KnownCaller } from "./caller.ts";
 import { type Path, paths } from "./endpoint.ts";
 import type { Handling } from "./exchange.ts";
-import { handler, replyOf } from "./handle.ts";
+import { handler, isRead, replyOf } from "./handle.ts";
 import { noneMatchHits } from "./headers.ts";
 import { routes } from "./routes.ts";
 import { type Listening, listen } from "./wire/listen.ts";
@@ -20,6 +21,14 @@ export interface PageAnswer extends Answer {
   readonly tag?: string;
 }
 
+/** A page that is asked for. */
+interface AskedPage {
+  readonly request: Incoming;
+  readonly path: Path;
+  readonly page: Page;
+  readonly started: number;
+}
+
 export interface Serving extends Omit<Handling, "isOverloaded" | "addressOf"> {
   readonly trustProxy: TrustedProxies;
   readonly host: string;
@@ -28,40 +37,62 @@ export interface Serving extends Omit<Handling, "isOverloaded" | "addressOf"> {
   readonly maxConnections: number;
   /** What is served beside the API, without key or limits. */
   readonly pages: Readonly<Record<string, Page>>;
+  /** What is served beside the API to a key of the role admin: without limits, while it is banned too. */
+  readonly adminPages: Readonly<Record<string, Page>>;
   /** Whether the server is about to stop: an answer is the last on its connection. */
   readonly isStopping: () => boolean;
 }
 
 /** Starts to listen: what is asked for is found in a tree of paths, made from the contract. */
 export function serve(serving: Serving): Listening {
-  const { host, port, maxPendingRequests, maxConnections, pages, trustProxy, isStopping, ...house } = serving;
+  const {
+    host,
+    port,
+    maxPendingRequests,
+    maxConnections,
+    pages,
+    adminPages,
+    trustProxy,
+    isStopping,
+    ...house
+  } = serving;
   const readAddress = addressReader(trustProxy);
   const handle = handler({
     ...house,
     isOverloaded: () => listening.underWay > maxPendingRequests,
     addressOf: ({ peer, headers }) => readAddress(peer, headers.get("x-forwarded-for")),
   });
+  const placed = (some: Readonly<Record<string, Page>>, isForAdmins: boolean) =>
+    Object.entries(some).map(([pattern, page]) => {
+      const path: Path = { pattern, methods: {}, allow: "GET, HEAD, OPTIONS", isForAdmins };
+      return [pattern, { path, page }] as const;
+    });
   const find = routes<{ readonly path: Path; readonly page?: Page }>([
-    ...paths().map((path) => [path.pattern, { path }] as const),
-    ...Object.entries(pages).map(
-      ([pattern, page]) =>
-        [pattern, { path: { pattern, methods: {}, allow: "GET, HEAD, OPTIONS" }, page }] as const,
-    ),
+    ...paths(house.meter.place).map((path) => [path.pattern, { path }] as const),
+    ...placed(pages, false),
+    ...placed(adminPages, true),
   ]);
   const answered = (request: Incoming): Awaitable<Reply> => {
     const found = find(request.pathname);
     if (!found) return handle(request.pathname === wholeServer.pattern ? wholeServer : null, {}, request);
     const { page, path } = found.value;
-    if (page && (request.method === "GET" || request.method === "HEAD")) return after(page(), shown, request);
-    return handle(path, found.params, request);
+    if (!page || !isRead(request.method)) return handle(path, found.params, request);
+    const asked = { request, path, page, started: performance.now() };
+    if (!path.isForAdmins) return after(page(), shown, asked);
+    return after(house.callers.identify(request, house.clock()), identified, asked);
   };
-  const shown = (answer: PageAnswer, request: Incoming): Reply => {
+  /** Whoever is no admin is refused as elsewhere, and pays for it. */
+  const identified = (caller: KnownCaller | Failure, asked: AskedPage): Awaitable<Reply> =>
+    caller instanceof Failure || caller.role !== "admin"
+      ? handle(asked.path, {}, asked.request)
+      : after(asked.page(), shown, asked);
+  const shown = (answer: PageAnswer, { request, path, started }: AskedPage): Reply => {
     const isKnown =
       answer.tag !== undefined && noneMatchHits(request.headers.get("if-none-match"), answer.tag);
-    return replyOf(
-      isKnown ? { ...answer, status: 304, body: null } : answer,
-      house.cors.headerLines(request),
-    );
+    const sent = isKnown ? { ...answer, status: 304, body: null } : answer;
+    const place = house.meter.place(request.method, path.pattern);
+    house.meter.answered(place, sent.status, performance.now() - started, undefined);
+    return replyOf(sent, house.cors.headerLines(request));
   };
   const onFault = (error: unknown) => {
     const { message, stack } = error instanceof Error ? error : new Error(String(error));
@@ -75,8 +106,10 @@ export function serve(serving: Serving): Listening {
     const [time, requestId] = [house.clock(), house.newRequestId()];
     const { code, status } = failure;
     house.log.request({ ...unread, time, requestId, status, code });
+    house.meter.answered(unreadPlace, status, 0, code);
     return replyOf(refusal(failure), `${commonLines}${linesOf({ "x-request-id": requestId })}`, jsonLine);
   };
+  const unreadPlace = house.meter.place(unread.method, "");
   const listening = listen({
     host,
     port,

@@ -33,6 +33,8 @@ export interface BehindOptions {
 export interface WriteBehind {
   tell(event: NewEvent): void;
   keyWasUsed(keyId: number, at: number): void;
+  /** Milliseconds since when nothing was written down of what was counted. */
+  lagMs(): number;
   /** Writes all of it down now; those who ask while it is being written share the next time. */
   flush(): Promise<void>;
   /** Brings all that was ever written down into rows. */
@@ -54,6 +56,7 @@ export function writeBehind(options: BehindOptions): WriteBehind {
   let lastPart = 0;
   let bytes = 0;
   let foldedAt = Date.now();
+  let writtenUntil = performance.now();
   let isStopping = false;
   let underWay: Promise<void> | undefined;
   let next: Promise<void> | undefined;
@@ -98,9 +101,11 @@ export function writeBehind(options: BehindOptions): WriteBehind {
     try {
       // While the last time's cannot be written nothing more is taken: counts of one client add up to one row.
       await writeTaken();
+      const takenAt = performance.now();
       takeAll();
       // What gathers while it is written waits for the next time.
       await writeTaken();
+      writtenUntil = takenAt;
       if (limits.isCrowded()) await trim();
     } catch (error) {
       events = events.slice(-WAITING_EVENTS);
@@ -149,6 +154,7 @@ export function writeBehind(options: BehindOptions): WriteBehind {
   return {
     tell: (event) => void events.push(event),
     keyWasUsed: (keyId, at) => void used.set(keyId, at),
+    lagMs: () => performance.now() - writtenUntil,
     flush,
     fold,
     async stop() {

@@ -15,9 +15,30 @@ export interface Engine {
   readonly foldedAtOnce: number;
   /** Whether reads and writes are done, and in time. */
   isReady(): Awaitable<boolean>;
+  figures(): EngineFigures;
   /** Resolves when all that was begun is done and the database is closed. */
   close(): Promise<void>;
 }
+
+/** How a database stands, in numbers. */
+export type EngineFigures =
+  | {
+      readonly engine: "sqlite";
+      /** Writes without an outcome. */
+      readonly waiting: number;
+      /** Sizes of its file, and of its log's. */
+      readonly bytes: number;
+      readonly logBytes: number;
+    }
+  | {
+      readonly engine: "postgres";
+      /** Connections, and those who wait for one. */
+      readonly used: number;
+      readonly idle: number;
+      readonly most: number;
+      readonly waitingReads: number;
+      readonly waitingWrites: number;
+    };
 
 export interface EngineOptions {
   readonly url: string;
@@ -29,6 +50,8 @@ export interface EngineOptions {
   /** A database that is another process cannot be reached; what it refuses until it is back has no cause of its own. */
   readonly onAway?: (cause: string) => void;
   readonly onBack?: (awayMs: number) => void;
+  /** Writes were committed together, which took so long; where that is this process's own work. */
+  readonly onCommit?: (milliseconds: number, writes: number) => void;
 }
 
 /** A database to look at. */

@@ -1,6 +1,16 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
-import { adminKey, aFolder, eventually, type Folder, PETSTORE, petstore, run, serving } from "./command.ts";
+import {
+  adminKey,
+  aFolder,
+  aFreePort,
+  eventually,
+  type Folder,
+  PETSTORE,
+  petstore,
+  run,
+  serving,
+} from "./command.ts";
 
 const READY_WITHIN_MS = 2000;
 const aKey = /ps_live_[0-9A-Za-z]{49}/;
@@ -209,6 +219,18 @@ const faults: Fault[] = [
     code: 1,
     says: ["192.0.2.1", "--host 127.0.0.1"],
   },
+  {
+    fault: "one port for the API and for the figures",
+    env: { PORT: "8123", METRICS_PORT: "8123" },
+    code: 2,
+    says: ["METRICS_PORT must not be PORT"],
+  },
+  {
+    fault: "an address for the figures that is not this machine's",
+    env: { METRICS_PORT: "0", METRICS_HOST: "192.0.2.1" },
+    code: 1,
+    says: ["192.0.2.1", "--metrics-host 127.0.0.1"],
+  },
 ];
 
 test.each(faults)("$fault: one plain sentence and no stack", async ({ env = {}, code, says }) => {
@@ -231,6 +253,31 @@ test("a taken port is told with another one to try", async () => {
   expect(stderr).toMatch(/^petstore: [^\n]+\n$/);
   expect(stderr).toContain(`127.0.0.1:${taken.port} is taken`);
   expect(stderr).toContain(`--port ${(taken.port as number) + 1}`);
+});
+
+test("a taken port for the figures is told by its own name, and nothing is left listening", async () => {
+  using folder = aFolder();
+  using taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const port = String(aFreePort());
+  const env = { DATABASE_URL: folder.database, PORT: port, METRICS_PORT: String(taken.port) };
+  const { code, stderr } = await petstore(["serve"], { env });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^petstore: [^\n]+\n$/);
+  expect(stderr).toContain(`127.0.0.1:${taken.port} is taken`);
+  const next = (taken.port as number) + 1;
+  expect(stderr).toContain(`--metrics-port ${next} or METRICS_PORT=${next}`);
+  expect(await fetch(`http://127.0.0.1:${port}/livez`).catch(() => null)).toBeNull();
+});
+
+test("the figures have a port of their own if they are given one, from the start to the stop", async () => {
+  using folder = aFolder();
+  await using server = await serving({ database: folder.database, env: { METRICS_PORT: "0" } });
+  const told = () => /"metricsUrl":"(http:[^"]+)"/.exec(server.stdout())?.[1];
+  expect(await eventually(() => told() !== undefined, 5000)).toBe(true);
+  const at = told() as string;
+  expect(await (await fetch(at)).text()).toContain("petstore_database_up 1\n");
+  expect(await server.end("SIGTERM")).toBe(0);
+  expect(await fetch(at).catch(() => null)).toBeNull();
 });
 
 test.each([["serve"], ["migrate"], ["doctor"], ["demo"]])(

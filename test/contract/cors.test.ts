@@ -151,7 +151,7 @@ test("a deprecated operation keeps its notice beside the headers for pages", asy
 });
 
 test("the document and the pages can be read by a program of an allowed origin", async () => {
-  for (const path of ["/", "/openapi.json", "/openapi.yaml", "/docs", "/readyz"]) {
+  for (const path of ["/", "/openapi.json", "/openapi.yaml", "/docs", "/llms.txt", "/readyz"]) {
     const { headers } = await fetch(open.url + path, { headers: { origin: SHOP } });
     expect([path, headers.get("access-control-allow-origin")]).toEqual([path, SHOP]);
     expect(listed(headers.get("access-control-expose-headers"))).toContain("etag");

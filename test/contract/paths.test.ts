@@ -118,7 +118,7 @@ each(
 );
 
 test("a page beside the API needs no key, and says which methods it has", async () => {
-  for (const page of ["/", "/openapi.json", "/openapi.yaml", "/livez", "/readyz"]) {
+  for (const page of ["/", "/openapi.json", "/openapi.yaml", "/llms.txt", "/livez", "/readyz"]) {
     for (const method of ["GET", "HEAD"])
       expect((await fetch(store.url + page, { method })).status).toBe(200);
     const refusal = await fetch(store.url + page, { method: "POST" });
@@ -143,7 +143,7 @@ test("a path is not found whatever is asked of it", async () => {
 
 test("the document and the pages are sent once, and then only if they have changed", async () => {
   const tags = new Set<string>();
-  for (const page of ["/", "/openapi.json", "/openapi.yaml", "/docs"]) {
+  for (const page of ["/", "/openapi.json", "/openapi.yaml", "/docs", "/llms.txt"]) {
     const first = await fetch(store.url + page);
     const tag = first.headers.get("etag") as string;
     expect([page, tag]).toEqual([page, expect.stringMatching(/^"[\w-]+"$/)]);
@@ -156,7 +156,7 @@ test("the document and the pages are sent once, and then only if they have chang
       expect([changed.status, changed.headers.get("etag")]).toEqual([200, tag]);
     }
   }
-  expect(tags.size).toBe(4);
+  expect(tags.size).toBe(5);
   const ready = await fetch(`${store.url}/readyz`, { headers: { "if-none-match": "*" } });
   expect([ready.status, ready.headers.get("etag")]).toEqual([200, null]);
 });

@@ -374,7 +374,7 @@ test("a preflight costs nothing", async () => {
 
 test("the pages beside the API cost nothing, and a write to one costs one request", async () => {
   const headers = { "x-forwarded-for": "10.4.0.1" };
-  for (const page of ["/", "/openapi.json", "/openapi.yaml", "/docs", "/livez", "/readyz"])
+  for (const page of ["/", "/openapi.json", "/openapi.yaml", "/docs", "/llms.txt", "/livez", "/readyz"])
     for (const method of ["GET", "HEAD"])
       expect(
         (await fetch(store.url + page, { method, headers })).headers.get("x-ratelimit-limit"),

@@ -126,3 +126,22 @@ test("an outage leaves one part more, however long it is, and the newest of its 
     [3, 4].flatMap((tick) => new Array(EVENTS_A_TICK).fill(tick)),
   );
 });
+
+test("counts lag from when the last that were written were taken, until others are written", async () => {
+  const { promise: isDue, resolve: write } = Promise.withResolvers<void>();
+  const began = performance.now();
+  const { behind, request } = counting(() => isDue);
+  request(1);
+  while (performance.now() - began < 60) await Bun.sleep(5);
+  const takenAt = performance.now();
+  const flushed = behind.flush();
+  await Bun.sleep(5);
+  expect(behind.lagMs()).toBeGreaterThan(60);
+  while (performance.now() - takenAt < 30) await Bun.sleep(5);
+  write();
+  await flushed;
+  const lag = behind.lagMs();
+  expect(lag).toBeGreaterThan(29);
+  expect(lag).toBeLessThanOrEqual(performance.now() - takenAt);
+  await behind.stop();
+});

@@ -287,8 +287,8 @@ test("instances that lose Valkey each go on from what they saw, and their counts
   const windows = await server.client().hgetall("two:{client:1}:windows");
   expect(windows).toMatchObject({ minuteCount: "85", dayCount: "85" });
   expect(both.map(({ limits }) => limits.state())).toEqual([
-    { isAway: false, outages: 1, limitedFromMemory: 102 },
-    { isAway: false, outages: 1, limitedFromMemory: 5 },
+    { isAway: false, links: 1, openBreakers: 0, outages: 1, limitedFromMemory: 102 },
+    { isAway: false, links: 1, openBreakers: 0, outages: 1, limitedFromMemory: 5 },
   ]);
   for (const each of both) each.close();
 });

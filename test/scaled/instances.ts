@@ -14,6 +14,8 @@ export interface Instances extends AsyncDisposable {
   readonly server: ReachedPostgres;
   readonly database: string;
   readonly urls: readonly string[];
+  /** Where the figures of each are, if `METRICS_PORT` says so. */
+  readonly metricsUrls: readonly (string | null)[];
   /** A key of the operator's own client. */
   readonly key: string;
   /** The store, beside the instances. */
@@ -55,6 +57,7 @@ export async function instances(
     server,
     database: new URL(url).pathname.slice(1),
     urls,
+    metricsUrls: running.map((each) => each.metricsUrl),
     key,
     beside,
     send: (method, path, body, headers = {}) =>

@@ -199,3 +199,18 @@ test("the log stays small however large the writes are, and however steadily the
   }
   await writer.close();
 });
+
+test("each batch that is committed is told of once, with how many writes it had", async () => {
+  using folder = aFolder();
+  openStore(folder.database, 1).close();
+  const told: { milliseconds: number; writes: number }[] = [];
+  const onCommit = (milliseconds: number, writes: number) => void told.push({ milliseconds, writes });
+  const bounds = { ...quick, queued: 1000, deadlineMs: 8000 };
+  const writer = await startWriter(thread, { path: folder.database, rules }, () => {}, bounds, onCommit);
+  await Promise.all(Array.from({ length: 600 }, (_, n) => writer.perform(category(`Kind ${n}`))));
+  expect(told.reduce((sum, { writes }) => sum + writes, 0)).toBe(600);
+  expect(told.map(({ writes }) => writes)).toEqual([256, 256, 88]);
+  expect(told.every(({ milliseconds }) => milliseconds > 0 && milliseconds < 8000)).toBe(true);
+  expect(writer.waiting()).toBe(0);
+  await writer.close();
+});

@@ -34,7 +34,7 @@ ${first && codeBlock("Your first request", curl(first))}
 }
 
 /** Rules that hold for all operations; a word in backticks becomes a link where it names part of the page. */
-const conventions: readonly (readonly [id: string, title: string, text: string])[] = [
+export const conventions: readonly (readonly [id: string, title: string, text: string])[] = [
   [
     "lists",
     "Lists",

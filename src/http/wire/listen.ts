@@ -7,6 +7,10 @@ export interface Listening {
   readonly port: number;
   /** Requests that are being answered. */
   readonly underWay: number;
+  /** Open connections. */
+  readonly connections: number;
+  /** Connections that were ever closed as they came. */
+  readonly turnedAway: number;
   /** Takes no more connections, and is done when the last of them has ended; at once if they are cut. */
   stop(isCut?: boolean): Promise<void>;
 }
@@ -32,6 +36,7 @@ export function listen(options: ListenOptions): Listening {
   const gone = Promise.withResolvers<void>();
   let isStopped = false;
   let closedAtOnce = 0;
+  let turnedAway = 0;
   /** Who was heard, and what each said; `null` if it says no more. */
   let heard: Connection[] = [];
   let saying: (Buffer | null)[] = [];
@@ -103,6 +108,7 @@ export function listen(options: ListenOptions): Listening {
       open(socket) {
         if (connections.size >= maxConnections) {
           closedAtOnce += 1;
+          turnedAway += 1;
           socket.terminate();
           return;
         }
@@ -141,6 +147,12 @@ export function listen(options: ListenOptions): Listening {
     port: listener.port,
     get underWay() {
       return board.underWay;
+    },
+    get connections() {
+      return connections.size;
+    },
+    get turnedAway() {
+      return turnedAway;
     },
     async stop(isCut = false) {
       isStopped = true;

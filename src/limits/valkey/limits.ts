@@ -43,6 +43,9 @@ export interface ValkeyLimits extends MemoryLimits {
 export interface ValkeyState {
   /** Whether it, or a node of it, is away. */
   readonly isAway: boolean;
+  /** Links to it or to its nodes, and those whose breaker is open: no request waits for them. */
+  readonly links: number;
+  readonly openBreakers: number;
   /** How often it went away, and how many requests were limited from memory. */
   readonly outages: number;
   readonly limitedFromMemory: number;
@@ -251,7 +254,7 @@ export function valkeyLimits(options: ValkeyOptions): ValkeyLimits {
     isCrowded: () => !valkey.isAway() && memory.isCrowded(),
 
     settled: valkey.settled,
-    state: () => ({ isAway: valkey.isAway(), outages, limitedFromMemory }),
+    state: () => ({ isAway: valkey.isAway(), ...valkey.links(), outages, limitedFromMemory }),
     close() {
       clearInterval(forgetting);
       valkey.close();

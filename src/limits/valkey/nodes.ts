@@ -33,6 +33,8 @@ export interface Nodes {
   /** The way to the one that owns a key; null while it is away. */
   to(name: string): Send | null;
   isAway(): boolean;
+  /** How many links there are, and with how many the breaker is open. */
+  links(): { readonly links: number; readonly openBreakers: number };
   /** All have answered for the first time, or are known to be away. */
   readonly settled: Promise<void>;
   close(): void;
@@ -224,6 +226,10 @@ export function openNodes(options: NodesOptions): Nodes {
       return node?.isUp() ? node.ask : null;
     },
     isAway: () => kind === "unknown" || away.size > 0,
+    links: () => ({
+      links: nodes.size,
+      openBreakers: [...nodes.values()].filter((node) => !node.isUp()).length,
+    }),
     settled: settled.promise,
     close() {
       isClosed = true;

@@ -87,6 +87,7 @@ export function openPostgresEngine(options: EngineOptions): Engine {
         return false;
       }
     },
+    figures: () => ({ engine: "postgres", ...pool.figures() }),
     async close() {
       await Promise.allSettled([...underWay, forgetting]);
       await Promise.all([pool.close(), watching.close()]);

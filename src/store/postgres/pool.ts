@@ -1,4 +1,5 @@
 import { Unavailable } from "../../core/failure.ts";
+import type { EngineFigures } from "../engine.ts";
 import { tooManyWait } from "../trouble.ts";
 import { type Pulse, pulse } from "./pulse.ts";
 import { isFull } from "./trouble.ts";
@@ -33,6 +34,7 @@ export interface Pool {
   /** No answer came in time: ends the connection, and gives the server up if nothing else was heard of it either. */
   abandon(wire: Wire): void;
   isReachable(): boolean;
+  figures(): Omit<Extract<EngineFigures, { readonly engine: "postgres" }>, "engine">;
   close(): Promise<void>;
 }
 
@@ -213,6 +215,13 @@ export function openPool(
       if (!isHeard()) giveUp("The server does not answer.");
     },
     isReachable,
+    figures: () => ({
+      used: open.size - idle.length,
+      idle: idle.length,
+      most: size,
+      waitingReads: waiting.read.size,
+      waitingWrites: waiting.write.size,
+    }),
     async close() {
       isClosed = true;
       await Promise.all(idle.splice(0).map((wire) => wire.close()));

@@ -3,7 +3,7 @@ import type { Engine, EngineOptions } from "../engine.ts";
 import { reads } from "../store.ts";
 import { connectReader } from "./connection.ts";
 import { stayingOf } from "./place.ts";
-import { startWriter } from "./writer.ts";
+import { BOUNDS, startWriter } from "./writer.ts";
 
 /** The more, the more rows lie side by side; the writer's thread is held for 0.3 to 0.5 s by it, checkpoint included. */
 const FOLDED_AT_ONCE = 16 * 1024 * 1024;
@@ -14,9 +14,9 @@ const LOOK_FOR_FILE_MS = 500;
 /** SQLite: reads in this thread, writes in the one that `thread` names. */
 export async function openSqliteEngine(
   thread: URL,
-  { url, rules, onFault }: Pick<EngineOptions, "url" | "rules" | "onFault">,
+  { url, rules, onFault, onCommit }: Pick<EngineOptions, "url" | "rules" | "onFault" | "onCommit">,
 ): Promise<Engine> {
-  const writer = await startWriter(thread, { path: url, rules }, onFault);
+  const writer = await startWriter(thread, { path: url, rules }, onFault, BOUNDS, onCommit);
   const reader = connectReader(url);
   const isStaying = stayingOf(url);
   let isThere = true;
@@ -49,6 +49,12 @@ export async function openSqliteEngine(
         return false;
       }
     },
+    figures: () => ({
+      engine: "sqlite",
+      waiting: writer.waiting(),
+      bytes: Bun.file(url).size,
+      logBytes: Bun.file(`${url}-wal`).size,
+    }),
     async close() {
       clearInterval(looking);
       await writer.close();

@@ -32,7 +32,10 @@ export function runWriter(port: Port, perform: Perform): (message: ToWriter) => 
 
 /** Takes what has come, commits it together, answers, and looks again. */
 function writerLoop({ path, rules }: WriterStart, port: Port, perform: Perform): (message: ToWriter) => void {
-  const db = connect(path, "write");
+  let commitMs: number | undefined;
+  const db = timed(connect(path, "write"), (milliseconds) => {
+    commitMs = milliseconds;
+  });
   const store = sqliteWrites(db);
   let queue: Job[] = [];
   let forgetBefore: number | undefined;
@@ -55,12 +58,16 @@ function writerLoop({ path, rules }: WriterStart, port: Port, perform: Perform):
   };
   const commitWaiting = async () => {
     const jobs = queue.splice(0, BATCH_WRITES);
+    commitMs = undefined;
     const outcomes = await commitTogether(db, jobs, ({ command, deadline }) => {
       // Its caller has been told that it may not have been done: it must not be done so late. Those behind it are.
       if (Date.now() > deadline) fail("unavailable", "This write was not done: it waited too long.");
       return perform(store, command, rules);
     });
-    port.postMessage({ outcomes: jobs.map(({ id }, index) => ({ id, outcome: outcomes[index] as never })) });
+    port.postMessage({
+      outcomes: jobs.map(({ id }, index) => ({ id, outcome: outcomes[index] as never })),
+      commitMs,
+    });
   };
   const forgetSome = async () => {
     const [outcome] = await commitTogether(db, [forgetBefore as number], async (before) =>
@@ -83,6 +90,18 @@ function writerLoop({ path, rules }: WriterStart, port: Port, perform: Perform):
     if (isRunning) return;
     isRunning = true;
     setImmediate(run);
+  };
+}
+
+/** The same connection, which tells how long each commit took. */
+function timed(db: Connection, onCommit: (milliseconds: number) => void): Connection {
+  return {
+    ...db,
+    commit() {
+      const began = performance.now();
+      db.commit();
+      onCommit(performance.now() - began);
+    },
   };
 }
 

@@ -38,7 +38,11 @@ export type ToWriter =
 
 export type FromWriter =
   | { readonly isReady: true }
-  | { readonly outcomes: readonly { readonly id: number; readonly outcome: Outcome<Performed> }[] }
+  | {
+      readonly outcomes: readonly { readonly id: number; readonly outcome: Outcome<Performed> }[];
+      /** How long their commit took, if there was one. */
+      readonly commitMs?: number | undefined;
+    }
   | { readonly isClosed: true };
 
 export interface Writer {
@@ -47,6 +51,8 @@ export interface Writer {
   forgetAnswers(keptBefore: number): void;
   /** Whether writes are done, and in time. */
   isReady(): boolean;
+  /** Writes that have no outcome yet. */
+  waiting(): number;
   /** Resolves when all that was queued is on disk and the database is closed. */
   close(): Promise<void>;
 }
@@ -66,6 +72,7 @@ export async function startWriter(
   start: WriterStart,
   onFault: (error: unknown) => void,
   bounds: WriterBounds = BOUNDS,
+  onCommit: (milliseconds: number, writes: number) => void = () => {},
 ): Promise<Writer> {
   let state: "starting" | "ready" | "fallen" | "closing" | "closed" = "starting";
   let worker: Worker;
@@ -86,8 +93,11 @@ export async function startWriter(
     tell({ start });
   };
   const receive = (message: FromWriter) => {
-    if ("outcomes" in message) for (const { id, outcome } of message.outcomes) settle(id, outcome);
-    else if ("isClosed" in message) end();
+    if ("outcomes" in message) {
+      const { outcomes, commitMs } = message;
+      if (commitMs !== undefined) onCommit(commitMs, outcomes.length);
+      for (const { id, outcome } of outcomes) settle(id, outcome);
+    } else if ("isClosed" in message) end();
     else {
       if (state !== "closing") state = "ready";
       started.resolve();
@@ -159,6 +169,7 @@ export async function startWriter(
       if (state === "ready") tell({ forgetBefore });
     },
     isReady: () => state === "ready" && !isStalled(),
+    waiting: () => waiting.size,
     async close() {
       clearTimeout(restart);
       if (state === "fallen") end();
