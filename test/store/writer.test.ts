@@ -199,3 +199,40 @@ test("the log stays small however large the writes are, and however steadily the
   }
   await writer.close();
 });
+
+test("a log that a long read keeps from being copied is copied once that is over", async () => {
+  using folder = aFolder();
+  const store = openStore(folder.database, 1);
+  await store.transact(
+    async (writes) => void (await writes.addCategory({ name: "Dogs", description: null }, 1)),
+  );
+  store.close();
+  const writer = await startWriter(thread, { path: folder.database, rules }, () => {});
+  using other = new Database(folder.database);
+  const left = () => {
+    const [row] = other.query<{ log: number; checkpointed: number }, []>("pragma wal_checkpoint(noop)").all();
+    return Number(row?.log) - Number(row?.checkpointed);
+  };
+  const body = Array.from({ length: 1000 }, (_, n) => ({
+    name: `Pet ${n}`,
+    categoryId: 1,
+    status: "available",
+  }));
+  const write = () =>
+    writer.perform({ operation: "pets.createMany", caller: staff, input: { body }, now: 1 });
+  {
+    using reader = new Database(folder.database, { readonly: true });
+    reader.run("begin");
+    reader.query("select count(*) from pets").values();
+    while (left() < 25_000) await write();
+    reader.run("commit");
+  }
+  const file = () => statSync(`${folder.database}-wal`).size;
+  const grown = file();
+  await write();
+  await within(5000, () => left() === 0);
+  await write();
+  expect(file()).toBeLessThan(grown);
+  await writer.close();
+  expect(other.query("select count(*) from pets").values()[0]?.[0]).toBeGreaterThan(2000);
+}, 30_000);

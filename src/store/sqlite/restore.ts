@@ -192,6 +192,8 @@ function makeOneFile(target: string): void {
     using database = new Database(target, { readwrite: true });
     patiently(() => database.run("pragma journal_mode = delete"));
   } catch (error) {
+    // What is left of its log then goes along as it is.
+    if (isBroken(error)) return;
     const { code, message } = error as Error & { code?: string };
     throw new CannotMove(
       code === "SQLITE_BUSY"
