@@ -229,7 +229,9 @@ test("a log that a long read keeps from being copied is copied once that is over
   }
   const file = () => statSync(`${folder.database}-wal`).size;
   const grown = file();
-  await write();
+  // One after the other, so that no pause comes to its help.
+  for (let more = 0; left() > 16_000 && more < 60; more++) await write();
+  expect(left()).toBeLessThan(16_000);
   await within(5000, () => left() === 0);
   await write();
   expect(file()).toBeLessThan(grown);
