@@ -106,10 +106,10 @@ Exit code 3 means that the backup is damaged; nothing was changed then.`,
 }
 
 function advice(migration: number, lastEventAt: number | null): string[] {
-  const until = lastEventAt === null ? "" : ` Its last event is of ${time(lastEventAt)}.`;
   return [
+    ...(lastEventAt === null ? [] : [`The last event of the backup is of ${time(lastEventAt)}.`]),
     "",
-    `Think of:${until}`,
+    "Think of:",
     "- Orders since the backup are gone, and their numbers are given again.",
     "- Keys made since then are unknown, admin.key perhaps among them: petstore keys create --role admin",
     "- Keys revoked and bans imposed since then are as before: revoke and impose them once more.",

@@ -111,7 +111,7 @@ test("a backup is one file of its owner only, and a restore elsewhere makes the 
   const put = await on(folder, "restore", "backup.db", "--database-url", target);
   expect({ code: put.code, stderr: put.stderr }).toEqual({ code: 0, stderr: "" });
   expect(put.stdout).toStartWith(
-    `Restored a store ${DEMO} to ${target}. Nothing is wrong with them.\n\nThink of:`,
+    `Restored a store ${DEMO} to ${target}. Nothing is wrong with them.\nThe last event of the backup is of `,
   );
   expect(put.stdout).not.toContain("is kept as");
   expect(await exported(target)).toBe(await exported(folder.database));

@@ -16,6 +16,8 @@ const PAUSE_MS = 50;
 const COPY_WHEN_NONE_WAITS = 16_000;
 /** ... and even while writes wait. */
 const COPY_AT_LATEST = 20_000;
+/** Pages more after which it is tried again, if somebody still reads a state from before them. */
+const COPY_AGAIN = 2000;
 
 type Perform = (store: Writes, command: Command, rules: Rules) => Promise<Performed>;
 type Port = { postMessage(message: FromWriter): void };
@@ -58,7 +60,7 @@ function writerLoop({ path, rules }: WriterStart, port: Port, perform: Perform):
   const copyFrom = (pages: number) => {
     const now = pagesInLog(db);
     if (now < left) left = 0;
-    if (now - left >= pages) copy();
+    if (now >= pages && now - left >= COPY_AGAIN) copy();
   };
   const copy = () => {
     left = copyLog(db, "passive");
