@@ -23,11 +23,11 @@ export interface BackedUp extends Sight {
  * another name.
  */
 export async function backUpFile(path: string, file: string, options: BackupOptions): Promise<BackedUp> {
-  const sight = sightOf(path);
+  const { bytes } = sightOf(path);
   try {
     requireFreeName(path, file, options.isForced);
     removeLeftovers(file);
-    return { ...sight, ...(await copied(path, file, sight.bytes, options)) };
+    return await copied(path, file, bytes, options);
   } catch (error) {
     throw inWords(error, file);
   }
@@ -38,7 +38,7 @@ async function copied(
   file: string,
   needed: number,
   { isChecked, watch, stop }: BackupOptions,
-): Promise<Pick<BackedUp, "bytes" | "counts">> {
+): Promise<BackedUp> {
   const partial = `${file}.partial-${process.pid}-${crypto.randomUUID().slice(0, 8)}`;
   const abandon = () => removeCopy(partial);
   stop.addEventListener("abort", abandon);
@@ -49,10 +49,10 @@ async function copied(
       await settleLog(path);
     }
     const counts = isChecked ? await provenCounts(partial, watch) : await countsOf(partial);
-    const { size: bytes } = statSync(partial);
+    const made = { ...sightOf(partial), counts };
     renameSync(partial, file);
     syncFolder(dirname(file));
-    return { bytes, counts };
+    return made;
   } catch (error) {
     abandon();
     throw error;

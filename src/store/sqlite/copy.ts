@@ -5,6 +5,7 @@ import {
   fstatSync,
   fsyncSync,
   openSync,
+  realpathSync,
   rmSync,
   statfsSync,
 } from "node:fs";
@@ -77,7 +78,7 @@ export async function checkCopy(file: string, watch: Watch): Promise<Diagnosis> 
  * its callers would wait. Where no server runs the log goes away with this. A kindness, so its failure is none of the backup's.
  */
 export async function settleLog(path: string): Promise<void> {
-  if (existsSync(`${path}-wal`)) await inThread({ settle: path }).catch(() => {});
+  if (existsSync(`${realpathSync(path)}-wal`)) await inThread({ settle: path }).catch(() => {});
 }
 
 /** Takes a copy away that did not come to be, and the journal that a killed one has left. */

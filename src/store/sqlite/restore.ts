@@ -4,7 +4,6 @@ import {
   existsSync,
   linkSync,
   readdirSync,
-  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -41,7 +40,7 @@ export interface Restored extends Sight {
  * to the new one, and no log of the old one stands beside the new.
  */
 export async function restoreFile(path: string, file: string, options: RestoreOptions): Promise<Restored> {
-  const sight = sightOfBackup(file);
+  const sight = await sightOfBackup(file);
   // What a link leads to is replaced, not the link.
   const target = existsSync(path) ? realpathSync(path) : path;
   try {
@@ -88,7 +87,7 @@ async function replaced(
   }
 }
 
-function sightOfBackup(file: string): Sight {
+async function sightOfBackup(file: string): Promise<Sight> {
   const there = statSync(file, { throwIfNoEntry: false });
   if (!there) throw new CannotMove(`There is no file ${file}.`);
   if (there.isDirectory()) throw new CannotMove(`${file} is a folder, and no backup.`);
@@ -102,7 +101,7 @@ function sightOfBackup(file: string): Sight {
     if (!(error instanceof Unavailable)) throw error;
     const { code, message } = error.cause as Error & { code?: string };
     if (code !== "SQLITE_NOTADB") throw new CannotMove(`Cannot read ${file}: ${message}.`);
-    const isExport = readFileSync(file).subarray(0, EXPORTED.length).toString() === EXPORTED;
+    const isExport = (await Bun.file(file).slice(0, EXPORTED.length).text()) === EXPORTED;
     throw new CannotMove(
       isExport
         ? `${file} is an export. 'petstore import' takes it, into an empty store; nothing was changed.`
