@@ -77,7 +77,9 @@ async function replaced(
     await copyStore(file, fresh, needed, watch);
     const counts = await provenCounts(fresh, watch);
     giveToOwnerOf(isFilled(target) ? target : dirname(target), fresh);
-    const keptAside = old === "none" ? null : putAside(target, old, now);
+    // Whoever opens the old store meanwhile waits for its lock, and is refused by SQLite once the path leads elsewhere.
+    using _alone = old === "database" ? madeOneFile(target) : null;
+    const keptAside = old === "none" ? null : putAside(target, now);
     renameSync(fresh, target);
     syncFolder(dirname(target));
     return { counts, keptAside };
@@ -161,13 +163,11 @@ function isBroken(error: unknown): boolean {
 }
 
 /** Gives the old store a second name, and leaves nothing beside the first that would be taken for a part of the new one. */
-function putAside(target: string, old: Old, now: number): string {
+function putAside(target: string, now: number): string {
   const stamp = new Date(now).toISOString().replace(/[-:.]/g, "");
   const prefix = `${target}.before-restore-`;
   const aside = `${prefix}${stamp}`;
   removeTwins(target, prefix);
-  // The database's library would take the log of what is none for rubbish.
-  if (old === "database") makeOneFile(target);
   if (isFilled(target)) linkSync(target, aside);
   // Where there are any still, the old store could not even be read.
   for (const part of PARTS) if (existsSync(target + part)) renameSync(target + part, aside + part);
@@ -185,19 +185,29 @@ function removeTwins(target: string, prefix: string): void {
   }
 }
 
-/** Takes the log into the file and away; only done while nobody else has the store open, a command for example. */
-function makeOneFile(target: string): void {
+/** Takes the log into the file and away, and keeps everybody else out; only done while nobody has the store open, a command for example. */
+function madeOneFile(target: string): Disposable | null {
+  const database = new Database(target, { readwrite: true });
   try {
-    using database = new Database(target, { readwrite: true });
     patiently(() => database.run("pragma journal_mode = delete"));
+    patiently(() => database.run("begin exclusive"));
+    const isOneFile = !PARTS.some((part) => isFilled(target + part));
+    if (isOneFile) return database;
+    throw opened(target);
   } catch (error) {
+    database.close();
     // What is left of its log then goes along as it is.
-    if (isBroken(error)) return;
+    if (isBroken(error)) return null;
     const { code, message } = error as Error & { code?: string };
-    throw new CannotMove(
-      code === "SQLITE_BUSY"
-        ? `Another process has ${target} open. Wait until it is done, and repeat the command; nothing was changed.`
-        : `Cannot put ${target} aside: ${message}. Nothing was changed.`,
-    );
+    if (error instanceof CannotMove) throw error;
+    throw code === "SQLITE_BUSY"
+      ? opened(target)
+      : new CannotMove(`Cannot put ${target} aside: ${message}. Nothing was changed.`);
   }
+}
+
+function opened(target: string): CannotMove {
+  return new CannotMove(
+    `Another process has ${target} open. Wait until it is done, and repeat the command; nothing was changed.`,
+  );
 }
