@@ -6,7 +6,7 @@ import { readConfig, settings, variables } from "../src/config.ts";
 import { LARGE_BODY_BYTES } from "../src/http/body.ts";
 import { IDLE_SECONDS } from "../src/http/wire/connection.ts";
 import { BOUNDS } from "../src/store/sqlite/writer.ts";
-import { aFolder, eventually, run, serving } from "./cli/command.ts";
+import { aFolder, eventually, petstore, run, serving } from "./cli/command.ts";
 import { instances } from "./scaled/instances.ts";
 import { aNginx, testedConfiguration } from "./servers/nginx.ts";
 import { aDoor } from "./servers/proxy.ts";
@@ -113,6 +113,28 @@ test("the image names no database, so that a file can; its default is in the vol
   for (const { env } of [settings.databaseUrl, settings.valkeyUrls]) expect(given).not.toContain(env);
   const database = resolve(the(dockerfile, /^WORKDIR (\/)$/), settings.databaseUrl.fallback);
   expect(dirname(database)).toBe(the(dockerfile, /^VOLUME (\S+)$/));
+});
+
+test("backups go to a volume of their own, whose folder the image's user owns, by a command that is there", async () => {
+  const { volumes } = single.services.petstore;
+  expect(volumes).toEqual(["data:/data", "backups:/backups"]);
+  expect(Object.keys(single.volumes)).toEqual(["data", "backups"]);
+  const made = the(dockerfile, /^RUN mkdir -m 0700 (.+) && chown 10001:10001 \1$/);
+  expect(made.split(" ")).toEqual(volumes.map((each: string) => each.split(":")[1]));
+  const text = textOf("deploy/compose.yaml");
+  const uses = [...text.matchAll(/^# .* petstore (?:\/app\/petstore )?((?:backup|restore) .+)$/gm)].map(
+    ([, use = ""]) => use,
+  );
+  expect(uses.map((use) => use.split(" ")[0])).toEqual(["backup", "restore"]);
+  using folder = aFolder();
+  mkdirSync(folder.file("backups"));
+  const asked = { env: { DATABASE_URL: folder.database }, in: folder.path };
+  expect((await petstore(["demo"], asked)).code).toBe(0);
+  const today = "2026-11-16";
+  for (const use of uses) {
+    const here = use.replace("$(date +%F)", today).replaceAll('"', "").replace("/backups/", "backups/");
+    expect([here, (await petstore(here.split(" "), asked)).code]).toEqual([here, 0]);
+  }
 });
 
 test("a stop has more time than the server takes for it", () => {

@@ -22,6 +22,8 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   bans: async () => (await import("./bans.ts")).banCommands(),
   export: async () => (await import("./move.ts")).exportCommand(),
   import: async () => (await import("./move.ts")).importCommand(),
+  backup: async () => (await import("./backup.ts")).backupCommand(),
+  restore: async () => (await import("./backup.ts")).restoreCommand(),
   doctor: async () => (await import("./store.ts")).doctorCommand(),
   openapi: async () => (await import("./store.ts")).openapiCommand(),
 };
@@ -41,10 +43,11 @@ Examples:
   petstore clients create --name Shop --plan pro   a new client
   petstore keys create --client 2                  a key for it, shown this once
   petstore export store.ndjson                     the whole store in a file, to move it elsewhere
+  petstore backup /backups/petstore.db             a proven copy of the database file
   petstore doctor                                  prove that the store is whole
 
 Settings come from the environment or as flags; 'petstore serve --help' lists them.
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage or settings, 3 doctor found damage.`,
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage or settings, 3 the store or backup is damaged.`,
   );
 const [first, ...rest] = process.argv.slice(2);
 // The parser's own `help` looks at one word only, and `keys create` are two.

@@ -88,7 +88,7 @@ export async function makingDatabase<T>(
 }
 
 /** In the wrong folder a command would change a new store, which no server knows. */
-function requireDatabase({ databaseUrl }: Config): void {
+export function requireDatabase({ databaseUrl }: Pick<Config, "databaseUrl">): void {
   if (isPostgres(databaseUrl) || (existsSync(databaseUrl) && statSync(databaseUrl).size > 0)) return;
   throw new DatabaseTrouble(
     `There is no database at ${databaseUrl}. Name it with DATABASE_URL, or make it with 'petstore serve' or 'petstore migrate'.`,

@@ -120,11 +120,11 @@ export interface Diagnosis {
   readonly findings: readonly Finding[];
 }
 
-/** Proves the rules of the store over all of it; `own` are the checks that an engine has of itself. */
-export async function diagnose(
-  db: Db,
-  own: Readonly<Record<string, () => Awaitable<readonly string[]>>>,
-): Promise<Diagnosis> {
+/** The checks that an engine has of itself. */
+export type OwnChecks = Readonly<Record<string, () => Awaitable<readonly string[]>>>;
+
+/** Proves the rules of the store over all of it. */
+export async function diagnose(db: Db, own: OwnChecks, rules: readonly Check[] = checks): Promise<Diagnosis> {
   const findings: Finding[] = [];
   const tell = async (check: string, find: () => Awaitable<readonly string[]>) => {
     try {
@@ -135,10 +135,10 @@ export async function diagnose(
     }
   };
   for (const [check, find] of Object.entries(own)) await tell(check, find);
-  for (const { name, find, says } of checks) {
+  for (const { name, find, says } of rules) {
     await tell(name, async () => (await db.all(find, { limit: TOLD_OF_EACH })).map(says));
   }
-  const checked = [...Object.keys(own), ...checks.map(({ name }) => name)];
+  const checked = [...Object.keys(own), ...rules.map(({ name }) => name)];
   return { checked, counts: await counted(db), findings };
 }
 

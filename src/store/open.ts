@@ -1,4 +1,6 @@
 import type { Engine, EngineOptions, Inspected, OpenedStore } from "./engine.ts";
+import type { BackedUp, BackupOptions } from "./sqlite/backup.ts";
+import type { Restored, RestoreOptions } from "./sqlite/restore.ts";
 
 // Each database's own code is loaded when an address names it.
 
@@ -31,4 +33,14 @@ export async function inspectStore(url: string): Promise<Inspected> {
 /** Keeps other servers off a database that can have only one, a file; null if another server has it. */
 export async function holdStore(url: string): Promise<Disposable | null> {
   return isPostgres(url) ? { [Symbol.dispose]: () => {} } : (await import("./sqlite/place.ts")).holdFile(url);
+}
+
+/** Copies a database that is a file into another, as it is at one moment, whether a server runs on it or not. */
+export async function backUpStore(path: string, file: string, options: BackupOptions): Promise<BackedUp> {
+  return (await import("./sqlite/backup.ts")).backUpFile(path, file, options);
+}
+
+/** Puts such a copy in the place of a database that is a file, on which no server runs. */
+export async function restoreStore(path: string, file: string, options: RestoreOptions): Promise<Restored> {
+  return (await import("./sqlite/restore.ts")).restoreFile(path, file, options);
 }

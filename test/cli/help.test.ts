@@ -32,6 +32,8 @@ const commands = [
   ["bans", "lift"],
   ["export"],
   ["import"],
+  ["backup"],
+  ["restore"],
   ["doctor"],
   ["openapi"],
 ];

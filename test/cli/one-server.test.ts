@@ -22,7 +22,15 @@ test("a second server on one file is refused in a sentence that names the file, 
 test("commands work beside a server", async () => {
   using folder = aFolder();
   await using _server = await serving({ database: folder.database });
-  for (const command of ["migrate", "demo", "keys list", "keys create", "export store.ndjson", "doctor"]) {
+  for (const command of [
+    "migrate",
+    "demo",
+    "keys list",
+    "keys create",
+    "export store.ndjson",
+    "backup store.db",
+    "doctor",
+  ]) {
     const asked = { env: { DATABASE_URL: folder.database }, in: folder.path };
     expect({ command, ...(await petstore(command.split(" "), asked)) }).toMatchObject({ command, code: 0 });
   }

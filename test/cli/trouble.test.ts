@@ -73,6 +73,7 @@ test.each(
 test.each([
   "doctor",
   "export store.ndjson",
+  "backup backup.db",
   "keys list",
   "keys create --role admin",
   "keys rotate 5",

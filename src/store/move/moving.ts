@@ -1,5 +1,5 @@
 import type { Awaitable } from "../../core/ports.ts";
-import type { Diagnosis } from "../doctor.ts";
+import type { Diagnosis, Finding } from "../doctor.ts";
 import { type Db, Statement, statement, type Value } from "../statement.ts";
 import type { CarriedTable } from "./tables.ts";
 
@@ -37,6 +37,13 @@ export class RefusedRows extends Error {
 
 /** What was asked to be moved cannot be; nothing was changed. */
 export class CannotMove extends Error {}
+
+/** The store that was to be copied is not whole; nothing was changed. */
+export class Damaged extends Error {
+  constructor(readonly findings: readonly Finding[]) {
+    super(findings.map(({ check, message }) => `${check}: ${message}`).join("; "));
+  }
+}
 
 export async function countOf(db: Db, { name }: CarriedTable): Promise<number> {
   const count = statement<{ rows: number }>(`select count(*) as rows from ${name}`, "list");

@@ -258,8 +258,8 @@ function setPragma(database: Database, name: string, wanted: string | number): v
     throw new Error(`SQLite keeps ${name} at ${row?.[0]} where ${wanted} was asked for.`);
 }
 
-/** The change to WAL does not always wait for others by itself. */
-function patiently(work: () => void): void {
+/** The change to WAL, or from it, does not always wait for others by itself. */
+export function patiently(work: () => void): void {
   for (const deadline = Date.now() + BUSY_TIMEOUT_MS; ; ) {
     try {
       work();

@@ -57,8 +57,9 @@ export async function openSqliteEngine(
     }),
     async close() {
       clearInterval(looking);
-      await writer.close();
+      // The last to close takes the log and its index away, which a reader may not do.
       reader.close();
+      await writer.close();
     },
   };
 }

@@ -19,7 +19,7 @@ export function makePlace(path: string): void {
 
 /**
  * Keeps other servers off the file until it is disposed of or the process ends, however it ends; null if another server
- * has it. Commands do not ask.
+ * has it. Of the commands only a restore asks.
  */
 export function holdFile(path: string): Disposable | null {
   // Other names of the file lead to the same lock.

@@ -16,6 +16,8 @@ const PAUSE_MS = 50;
 const COPY_WHEN_NONE_WAITS = 16_000;
 /** ... and even while writes wait. */
 const COPY_AT_LATEST = 20_000;
+/** Pages more after which it is tried again, if somebody still reads a state from before them. */
+const COPY_AGAIN = 2000;
 
 type Perform = (store: Writes, command: Command, rules: Rules) => Promise<Performed>;
 type Port = { postMessage(message: FromWriter): void };
@@ -42,19 +44,29 @@ function writerLoop({ path, rules }: WriterStart, port: Port, perform: Perform):
   let isRunning = false;
   let isClosing = false;
   let pause: Timer | undefined;
+  /** Pages that the last copy had to leave in the log: somebody reads a state from before them, as a backup does for as long as it takes. */
+  let left = 0;
 
   const run = async () => {
     while (queue.length > 0 || forgetBefore !== undefined) {
       if (queue.length > 0) await commitWaiting();
       else await forgetSome();
-      if (pagesInLog(db) >= (queue.length > 0 ? COPY_AT_LATEST : COPY_WHEN_NONE_WAITS))
-        copyLog(db, "passive");
+      copyFrom(queue.length > 0 ? COPY_AT_LATEST : COPY_WHEN_NONE_WAITS);
       // What has arrived meanwhile is taken along.
       await nextTurn();
     }
     isRunning = false;
     if (isClosing) close();
-    else if (pagesInLog(db) >= COPY_AFTER_PAUSE) pause = setTimeout(copyLog, PAUSE_MS, db, "passive");
+    else if (pagesInLog(db) >= COPY_AFTER_PAUSE) pause = setTimeout(copy, PAUSE_MS);
+  };
+  /** What cannot be copied yet is not tried again after each commit: only to find that out takes the longer, the longer the log is. */
+  const copyFrom = (pages: number) => {
+    const now = pagesInLog(db);
+    if (now < left) left = 0;
+    if (now >= pages && now - left >= COPY_AGAIN) copy();
+  };
+  const copy = () => {
+    left = copyLog(db, "passive");
   };
   const commitWaiting = async () => {
     const jobs = queue.splice(0, BATCH_WRITES);
@@ -107,13 +119,13 @@ function timed(db: Connection, onCommit: (milliseconds: number) => void): Connec
 
 /** How far the log has grown since it was last copied whole. */
 function pagesInLog(db: Connection): number {
-  const [row] = db.rows("pragma wal_checkpoint(noop)");
-  return row ? Number(row.log) - Number(row.checkpointed) : 0;
+  return copyLog(db, "noop");
 }
 
-/** A checkpoint: with `passive` nobody waits for it, with `truncate` the log file is empty afterwards. */
-function copyLog(db: Connection, mode: "passive" | "truncate"): void {
-  db.rows(`pragma wal_checkpoint(${mode})`);
+/** A checkpoint: with `passive` nobody waits for it, with `truncate` the log file is empty afterwards. Gives how many pages are left to copy. */
+function copyLog(db: Connection, mode: "noop" | "passive" | "truncate"): number {
+  const [row] = db.rows(`pragma wal_checkpoint(${mode})`);
+  return row ? Number(row.log) - Number(row.checkpointed) : 0;
 }
 
 /** Lets messages that wait be delivered. */

@@ -1,0 +1,177 @@
+import { Command } from "commander";
+import { migrations } from "../store/migrations.ts";
+import { Damaged } from "../store/move/moving.ts";
+import { backUpStore, isPostgres, restoreStore } from "../store/open.ts";
+import type { Watch } from "../store/sqlite/copy.ts";
+import { progress } from "./progress.ts";
+import { DAMAGE_EXIT, Exit, print, Refused, time } from "./say.ts";
+import { configOf, requireDatabase, withSettings } from "./settings.ts";
+
+interface Options {
+  readonly force?: true;
+  readonly json?: true;
+}
+
+/** `petstore backup`: a copy of the database file, proven, beside a running server. */
+export function backupCommand(): Command {
+  const command = new Command("backup")
+    .description(
+      "Copy the database file as it is at one moment, and prove the copy; a server may be running.",
+    )
+    .argument("<file>", "A new file, beside which there must be room for the copy.")
+    .option("--force", "Replace the file if it is there.")
+    .option("--no-check", "Leave the proof out: quicker, and also for a store that is damaged.")
+    .option("--json", "Print JSON.")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  petstore backup /backups/petstore.db
+  petstore backup "/backups/petstore-$(date +%F).db" --json
+  petstore backup latest.db --force
+
+The copy has its name only when it is on disk and proven to be whole; one that is interrupted never looks like a backup.
+It is readable by its owner only. 'petstore restore' puts it back.
+A backup is for the same store on the same engine; to go to another engine use 'petstore export'. On PostgreSQL use pg_dump.
+Exit code 3 means that the store is damaged; no backup was made then.`,
+    )
+    .action(async (file: string, { force, check, json, ...options }: Options & { check: boolean }) => {
+      const { databaseUrl } = configOf(options);
+      requireFile(databaseUrl, "backup", "pg_dump makes a backup of it");
+      requireDatabase({ databaseUrl });
+      const done = await untilStopped((stop, watch) =>
+        backUpStore(databaseUrl, file, { isForced: force === true, isChecked: check, watch, stop }),
+      ).catch((error) => {
+        const remedy =
+          "No backup was made. 'petstore doctor' tells all; --no-check copies the store as it is.";
+        throw damageTold(error, `${databaseUrl} is damaged`, remedy);
+      });
+      const { bytes, counts, migration, lastEventAt } = done;
+      const summary = { file, bytes, migration, lastEventAt: time(lastEventAt), isChecked: check, counts };
+      const verdict = check ? " Nothing is wrong with them." : " They were not checked.";
+      print(
+        json === true,
+        summary,
+        `Backed up ${sentence(counts)} to ${file} (${megabytes(bytes)} MB).${verdict}`,
+      );
+    });
+  return withSettings(command, ["databaseUrl"]);
+}
+
+/** `petstore restore`: a backup in the place of the database file. */
+export function restoreCommand(): Command {
+  const command = new Command("restore")
+    .description("Put a backup in the place of the database file: all of it, proven to be whole, or nothing.")
+    .argument("<file>", "A file that 'petstore backup' made.")
+    .option("--force", "Where there is a store already: keep it under another name.")
+    .option("--json", "Print JSON.")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  petstore restore /backups/petstore.db
+  petstore restore /backups/petstore.db --force
+  petstore restore /backups/petstore.db --database-url /tmp/drill.db
+
+The server must be stopped. The backup itself stays as it is. One of an older version is brought up to date by the next start.
+For a file that 'petstore export' made use 'petstore import'. On PostgreSQL use pg_restore.
+Exit code 3 means that the backup is damaged; nothing was changed then.`,
+    )
+    .action(async (file: string, { force, json, ...options }: Options) => {
+      const { databaseUrl } = configOf(options);
+      requireFile(databaseUrl, "restore", "pg_restore fills it from a dump");
+      const now = Date.now();
+      const done = await untilStopped((stop, watch) =>
+        restoreStore(databaseUrl, file, { isForced: force === true, watch, stop, now }),
+      ).catch((error) => {
+        throw damageTold(error, `${file} is damaged`, "Nothing was changed. Take another backup.");
+      });
+      const { counts, migration, lastEventAt, keptAside } = done;
+      const summary = {
+        file,
+        database: databaseUrl,
+        migration,
+        lastEventAt: time(lastEventAt),
+        keptAside,
+        counts,
+      };
+      const lines = [
+        `Restored ${sentence(counts)} to ${databaseUrl}. Nothing is wrong with them.`,
+        ...(keptAside === null ? [] : [`The store that was there is kept as ${keptAside}.`]),
+        ...advice(migration, lastEventAt),
+      ];
+      print(json === true, summary, lines.join("\n"));
+    });
+  return withSettings(command, ["databaseUrl"]);
+}
+
+function advice(migration: number, lastEventAt: number | null): string[] {
+  return [
+    ...(lastEventAt === null ? [] : [`The last event of the backup is of ${time(lastEventAt)}.`]),
+    "",
+    "Think of:",
+    "- Orders since the backup are gone, and their numbers are given again.",
+    "- Keys made since then are unknown, admin.key perhaps among them: petstore keys create --role admin",
+    "- Keys revoked and bans imposed since then are as before: revoke and impose them once more.",
+    "- Limits count on from the backup; counts in Valkey are not part of it.",
+    ...(migration < migrations.length
+      ? [
+          `- Its tables have migration ${migration} of ${migrations.length}: the next start brings them up to date.`,
+        ]
+      : []),
+  ];
+}
+
+function requireFile(databaseUrl: string, command: string, instead: string): void {
+  if (isPostgres(databaseUrl))
+    throw new Refused(
+      `'petstore ${command}' is for a database that is a file, and DATABASE_URL is PostgreSQL. There ${instead}; 'petstore export' and 'petstore import' move a store between engines.`,
+    );
+}
+
+const SIGNALS = { SIGINT: 2, SIGTERM: 15, SIGHUP: 1 } as const;
+
+/** Does it with a bar at a terminal; a signal takes away what is half done, and ends the process. */
+async function untilStopped<T>(work: (stop: AbortSignal, watch: Watch) => Promise<T>): Promise<T> {
+  const stop = new AbortController();
+  const isTerminal = process.stderr.isTTY === true;
+  let bar = progress("bytes", 0);
+  for (const [signal, number] of Object.entries(SIGNALS))
+    process.once(signal, () => {
+      bar.end();
+      stop.abort();
+      process.exit(128 + number);
+    });
+  try {
+    return await work(stop.signal, {
+      total: (bytes) => {
+        bar = progress("bytes", bytes);
+      },
+      added: (bytes) => bar.add(bytes),
+      checking: () => {
+        bar.end();
+        if (isTerminal) process.stderr.write("checking ...");
+      },
+    });
+  } finally {
+    bar.end();
+    for (const signal of Object.keys(SIGNALS)) process.removeAllListeners(signal);
+  }
+}
+
+/** Damage is told by its first finding, with the exit code of the doctor. */
+function damageTold(error: unknown, what: string, remedy: string): unknown {
+  if (!(error instanceof Damaged)) return error;
+  const [first] = error.findings;
+  const more = error.findings.length > 1 ? `, and ${error.findings.length - 1} more` : "";
+  console.error(`petstore: ${what}: ${first?.check}: ${first?.message}${more}. ${remedy}`);
+  return new Exit(DAMAGE_EXIT);
+}
+
+function sentence({ pets = 0, orders = 0, clients = 0 }: Readonly<Record<string, unknown>>): string {
+  return `a store (pets: ${pets}, orders: ${orders}, clients: ${clients}, ...)`;
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1_000_000).toFixed(1);
+}
