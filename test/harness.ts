@@ -1,6 +1,7 @@
 import { type Config, readConfig } from "../src/config.ts";
 import { everyEndpoint } from "../src/contract/api.ts";
-import { errors, errorsOf } from "../src/contract/errors.ts";
+import { errors } from "../src/contract/errors.ts";
+import { errorsOf } from "../src/contract/owed.ts";
 import { type Endpoint, type Role, successStatus } from "../src/contract/route.ts";
 import { problemsOf } from "../src/contract/shape.ts";
 import { ErrorBody } from "../src/contract/shapes.ts";

@@ -1,5 +1,3 @@
-import { type Endpoint, isWrite, takesIfMatch } from "./route.ts";
-
 interface ErrorEntry {
   readonly status: number;
   /** When it is given. */
@@ -182,6 +180,12 @@ export const errors = {
     cause: "The operation's sunset date has passed.",
     remedy: "Use the successor that the message and the `Link` header name.",
   },
+  events_expired: {
+    status: 410,
+    cause: "The events behind this position are no longer kept.",
+    remedy:
+      "Some were missed: read the records anew, then go on with `since=now`, or without a position from the oldest that is kept.",
+  },
   precondition_failed: {
     status: 412,
     cause: "The record changed since the ETag in `If-Match` was given.",
@@ -261,39 +265,3 @@ export const errors = {
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof errors;
-
-/** Every code that an endpoint can answer: its own, and what its kind of endpoint owes. */
-export function errorsOf({ method, route }: Endpoint): ErrorCode[] {
-  const owed: ErrorCode[] = [
-    "invalid_parameter",
-    "unsupported_version",
-    "missing_api_key",
-    "invalid_api_key",
-    "expired_api_key",
-    "revoked_api_key",
-    "key_banned",
-    "client_suspended",
-    "not_acceptable",
-    "uri_too_long",
-    "rate_limit_exceeded",
-    "daily_quota_exceeded",
-    "internal_error",
-    "overloaded",
-    "unavailable",
-  ];
-  if (route.role !== "customer") owed.push("forbidden");
-  if (route.body)
-    owed.push("invalid_json", "request_timeout", "body_too_large", "unsupported_media_type", "invalid_body");
-  if (route.successor) owed.push("operation_sunset");
-  if (isWrite(method)) owed.push("idempotency_in_progress", "idempotency_key_reused");
-  if (takesIfMatch(method, route)) owed.push("precondition_failed");
-  const all = new Set<ErrorCode>([...owed, ...route.errors]);
-  return (Object.keys(errors) as ErrorCode[]).filter((code) => all.has(code));
-}
-
-const retriable = new Set<ErrorCode>(["idempotency_in_progress", "request_timeout", "rate_limit_exceeded"]);
-
-/** Whether the same request can succeed later without anybody changing it. */
-export function isWorthRetrying(code: ErrorCode): boolean {
-  return errors[code].status >= 500 || retriable.has(code);
-}

@@ -1,24 +1,54 @@
-import type { Category, InventoryItem, Order, Pet } from "./shapes.ts";
+import { EventName, StoreEvents } from "./event-shapes.ts";
+import type { Api } from "./route.ts";
+import { array, problemsOf, string } from "./shape.ts";
+import { dateTimeFilter, givenId, paging } from "./shapes.ts";
 
-/** What the data of each event is; an event commits with the change that it tells of. */
-export interface EventData {
-  "pet.created": Pet;
-  "pet.updated": Pet;
-  "pet.status_changed": Pet & { previousStatus: string };
-  "pet.deleted": Pet;
-  "category.created": Category;
-  "category.updated": Category;
-  "category.deleted": Category;
-  "order.placed": Order;
-  "order.updated": Order;
-  "order.completed": Order;
-  "order.cancelled": Order;
-  "inventory.changed": InventoryItem & { change: number };
-  "inventory.depleted": InventoryItem;
-  "quota.warning": { clientId: number; limit: number; used: number; resetAt: number };
-  "key.strike_warning": { keyId: number; clientId: number; strikes: number; threshold: number };
-  "key.banned": { keyId: number; clientId: number; cause: string; level: number; until: string };
-  "key.unbanned": { keyId: number; clientId: number };
-}
+const event = {
+  specversion: "1.0",
+  id: "41",
+  source: "/petstore",
+  type: "pet.created",
+  subject: "pets/7",
+  time: "2026-11-15T09:30:00.000Z",
+  datacontenttype: "application/json",
+  data: { id: 7, name: "Rex", categoryId: 1, status: "available" },
+};
 
-export type EventType = keyof EventData;
+/** Types that one question can name. */
+const TYPES_IN_A_FILTER = 50;
+
+const type = array(EventName, {
+  maxItems: TYPES_IN_A_FILTER,
+  description: "Only events of these types; may be repeated.",
+}).optional();
+
+const since = string({}, (value) =>
+  value === "now" ? [] : problemsOf(dateTimeFilter, value).map(({ message }) => `${message}, or now`),
+);
+
+export const events = {
+  list: {
+    at: "GET /events",
+    summary: "List events",
+    description:
+      "What happened in the store, oldest first. Customers see the catalogue's events and those of their own client, staff all. The link `monitor` is always there: it leads to what happens after this page.",
+    role: "customer",
+    query: {
+      type,
+      after: givenId
+        .described("Only events after the one with this id: the last that you have dealt with.")
+        .optional(),
+      since: since
+        .described(
+          "Where to start: a time (RFC 3339), or `now`. Nothing from then on is left out; some that are up to a minute older may come first.",
+        )
+        .optional(),
+      ...paging,
+    },
+    returns: StoreEvents,
+    kind: "list",
+    errors: ["events_expired"],
+    stability: "beta",
+    example: { returns: [event] },
+  },
+} as const satisfies Api;

@@ -58,6 +58,7 @@ const tags = [
   { name: "categories", description: "Kinds of animals." },
   { name: "account", description: "The caller's own client: who it is, its limits, usage and keys." },
   { name: "admin", description: "Clients, keys, bans, usage and the audit trail, for the operator." },
+  { name: "events", description: "What happened in the store, in order." },
   { name: "store", description: "Pets with category and stock, orders, inventory." },
 ];
 

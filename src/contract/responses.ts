@@ -1,5 +1,6 @@
 import { API_VERSION, everyEndpoint } from "./api.ts";
-import { type ErrorCode, errors, errorsOf } from "./errors.ts";
+import { type ErrorCode, errors } from "./errors.ts";
+import { errorsOf } from "./owed.ts";
 import { type Endpoint, isWrite, successStatus } from "./route.ts";
 import type { Json } from "./shape.ts";
 import { ErrorBody } from "./shapes.ts";

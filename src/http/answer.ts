@@ -1,5 +1,5 @@
 import { API_VERSION } from "../contract/api.ts";
-import { isWorthRetrying } from "../contract/errors.ts";
+import { isWorthRetrying } from "../contract/owed.ts";
 import type { ErrorBody } from "../contract/shapes.ts";
 import type { Failure } from "../core/failure.ts";
 import { linesOf } from "./wire/reply.ts";

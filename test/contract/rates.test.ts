@@ -346,7 +346,7 @@ test("every operation costs one request when the data store fails, and says what
     "admin.keys.get",
     "admin.bans.list",
   ];
-  const tables = ["pets", "categories", "orders", "movements", "audit", "usage"];
+  const tables = ["pets", "categories", "orders", "movements", "events", "audit", "usage"];
   for (const table of tables) await broken.beside.db.exec(`alter table ${table} rename to lost_${table}`);
   await broken.beside.db.exec("alter table clients rename column name to lost_name");
   for (const [{ id, route }, call] of calls) {

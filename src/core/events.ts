@@ -1,0 +1,85 @@
+import type { PetstoreApi } from "../contract/api.ts";
+import type { StoreEvent } from "../contract/event-shapes.ts";
+import type { Int64 } from "../contract/shapes.ts";
+import type { Operations, ReadContext } from "./context.ts";
+import { fail } from "./failure.ts";
+import { seesAll } from "./orders.ts";
+import { cursorAfter, pageOf, readCursor } from "./pages.ts";
+import type { EventRecord } from "./ports.ts";
+
+/** Events come in the order of their times but for what waits, or for clocks that differ: no longer than this. */
+const OUT_OF_ORDER_MS = 60_000;
+
+const SOURCE = "/petstore";
+
+export const events: Operations<PetstoreApi["events"]> = {
+  async list(cx, { type, after, since, limit, cursor }) {
+    if (after !== undefined && since !== undefined) refuseBoth();
+    const position = readCursor(cursor, "events", "id", "number")?.id ?? after;
+    const upTo = await cx.store.lastEvent();
+    const start = position === undefined ? await startOf(cx, since, upTo) : exact(position);
+    const records = await cx.store.events({
+      after: start,
+      upTo,
+      types: type,
+      clientId: seesAll(cx) ? undefined : cx.caller.clientId,
+      limit: limit + 1,
+    });
+    if (position !== undefined) await requireKept(cx, position, cursor === undefined ? "after" : "cursor");
+    const page = pageOf(records, limit, shownEvent, (last) => cursorAt(last.id));
+    return { ...page, monitor: page.next ?? cursorAt(Math.max(start, upTo)) };
+  },
+};
+
+/** An event in the form of CloudEvents 1.0. */
+export function shownEvent({ id, type, subject, clientId, data, at }: EventRecord): StoreEvent {
+  const event = {
+    specversion: "1.0",
+    id: String(id),
+    source: SOURCE,
+    type,
+    subject,
+    time: new Date(at).toISOString(),
+    datacontenttype: "application/json",
+    ...(clientId !== null && { clientid: String(clientId) }),
+    data: JSON.parse(data),
+  };
+  return event as StoreEvent;
+}
+
+/** Refuses to go on where events are missing: behind what is no longer kept, and beyond what there ever was. */
+export async function requireKept(
+  cx: Pick<ReadContext, "store">,
+  position: Int64,
+  field: string,
+): Promise<void> {
+  const { forgotten, given } = await cx.store.eventBounds();
+  if (position < forgotten)
+    fail(
+      "events_expired",
+      `Events up to ${forgotten} are no longer kept, and you have read up to ${position}. Read the records anew, then go on with since=now.`,
+    );
+  if (position > given) {
+    const message = `names event ${position}, but the last is ${given}; if the store was restored from a backup, read the records anew and go on with since=now`;
+    fail("invalid_parameter", `The parameter ${field} ${message}.`, [{ field, message }]);
+  }
+}
+
+function startOf({ store }: ReadContext, since: string | undefined, upTo: number) {
+  if (since === undefined) return 0;
+  return since === "now" ? upTo : store.lastEventBefore(Date.parse(since) - OUT_OF_ORDER_MS, upTo);
+}
+
+/** No event has a number that is not exact; one behind all of them is refused later. */
+function exact(position: Int64): number {
+  return typeof position === "bigint" ? Number.MAX_SAFE_INTEGER : position;
+}
+
+function cursorAt(id: number): string {
+  return cursorAfter("events", "id", { key: id, id });
+}
+
+function refuseBoth(): never {
+  const message = "must not be given beside after: both say where to start";
+  fail("invalid_parameter", `The parameter since ${message}.`, [{ field: "since", message }]);
+}
