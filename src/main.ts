@@ -215,6 +215,13 @@ export async function start(
     }
   };
   await lookForChanges();
+  /** Step by step: between two of them whoever waits can write. */
+  const forgetEvents = async (olderThan: number) => {
+    for (let isDone = false; !isDone && !isStopping; ) {
+      const { body } = await perform("behind.forgetEvents", { olderThan });
+      ({ isDone } = body as { isDone: boolean });
+    }
+  };
   const sweep = async () => {
     try {
       const { body: isOurs } = await perform("behind.takeSweep", { until: clock() + SWEEP_EVERY_MS });
@@ -223,6 +230,7 @@ export async function start(
       await perform("behind.forget", {
         beforeDay: Math.floor(clock() / DAY_MS) - config.usageKeptDays,
       });
+      if (config.eventsKeptDays > 0) await forgetEvents(clock() - config.eventsKeptDays * DAY_MS);
     } catch (error) {
       if (!isTold(error)) log.warn("The sweep failed.", { cause: causeOf(error) });
     }

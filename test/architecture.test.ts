@@ -200,7 +200,7 @@ test("a start of the server loads no database or Valkey before it is named, no o
 });
 
 test("the settings know nothing of the house, and nothing but the settings reads the environment", () => {
-  const own = ["src/config.ts", "src/addresses.ts"];
+  const own = ["src/config.ts", "src/addresses.ts", "src/values.ts"];
   const imported = source.filter(({ path }) => own.includes(path)).flatMap(importsOf);
   expect(imported.filter(({ from }) => !from.startsWith("node:") && !own.includes(from))).toEqual([]);
   const readers = source.filter((file) => /\bprocess\.env\b|\bBun\.env\b/.test(codeOf(file)));
