@@ -110,6 +110,10 @@ test("HTTP knows the contract and the core, and no store", () => {
   expect(strays("http", from("contract"), from("core"), from("http"), /^node:/, /^bun$/)).toEqual([]);
 });
 
+test("what works after the answer knows the core", () => {
+  expect(strays("worker", from("core"), from("worker"))).toEqual([]);
+});
+
 test("adapters never import each other", () => {
   const adapters = ["store", "limits", "http", "worker"];
   for (const adapter of adapters) {
@@ -195,7 +199,7 @@ test("a start of the server loads no database or Valkey before it is named, no o
   const command = [...loadedWith("src/cli/petstore.ts")];
   expect(command.filter((path) => /^src\/(http|limits|core\/operations\.ts)/.test(path))).toEqual([]);
   const needless =
-    /^(pg|ioredis)$|^node:(crypto|http|zlib)$|^src\/(store\/(sqlite|postgres|move)|limits\/valkey|http\/docs|contract\/openapi|cli\/(bans|clients|keys|move|store))/;
+    /^(pg|ioredis)$|^node:(crypto|http|zlib)$|^src\/(store\/(sqlite|postgres|move)|limits\/valkey|http\/(docs|streams)|contract\/openapi|cli\/(bans|clients|keys|move|store))/;
   expect([...loadedWith("src/cli/serve.ts")].filter((path) => needless.test(path))).toEqual([]);
 });
 

@@ -974,7 +974,7 @@ export interface EventsListQuery {
   /** Only events of these types; may be repeated. */
   type?: readonly EventType[] | undefined;
   /** Only events after the one with this id: the last that you have dealt with. */
-  after?: number | bigint | undefined;
+  after?: number | undefined;
   /**
    * Where to start: a time (RFC 3339), or `now`. Nothing from then on is left out; some that are up to a
    * minute older may come first.
@@ -984,6 +984,14 @@ export interface EventsListQuery {
   limit?: number | undefined;
   /** Where the page starts: from the `Link` header of the page before. */
   cursor?: string | undefined;
+}
+
+/** What `events.stream` can be asked for. */
+export interface EventsStreamQuery {
+  /** Only events of these types; may be repeated. */
+  type?: readonly EventType[] | undefined;
+  /** As the header `Last-Event-ID`, for those who cannot send it; the header goes before. */
+  lastEventId?: number | undefined;
 }
 
 /** What `account.usage` can be asked for. */
@@ -1213,6 +1221,15 @@ export interface EventsResource {
    * It is beta and may change.
    */
   list(query?: EventsListQuery, options?: CallOptions): ListCall<StoreEvent>;
+  /**
+   * Stream events.
+   * Server-sent events: `id` is the event's, `event` its type, `data` the event as `GET /events` gives it.
+   * Without a last id it starts now. It costs one request, however long it lasts, and ends when its key may
+   * no longer ask or the server stops: connect again with the last id, as browsers do by themselves.
+   * GET /events/stream, for keys of the role customer or above.
+   * It is beta and may change.
+   */
+  stream(query?: EventsStreamQuery, options?: CallOptions): Call<StoreEvent>;
 }
 
 /** The operations under `account.keys`. */
@@ -1393,7 +1410,7 @@ export interface Resources {
   readonly orders: OrdersResource;
   /** `inventory.list`, `inventory.get`, `inventory.set`, `inventory.movements` */
   readonly inventory: InventoryResource;
-  /** `events.list` */
+  /** `events.list`, `events.stream` */
   readonly events: EventsResource;
   /** `account.get`, `account.usage`, `account.limits`, `account.keys` */
   readonly account: AccountResource;
@@ -1443,7 +1460,7 @@ export type ErrorCode =
   | "ban_not_found"
   /** 405: The path exists, but not with this method. */
   | "method_not_allowed"
-  /** 406: `Accept` excludes `application/json`. */
+  /** 406: `Accept` excludes what the operation answers with: `application/json`, of a stream `text/event-stream`. */
   | "not_acceptable"
   /** 408: The request, or its body, did not arrive within 10 seconds. */
   | "request_timeout"
@@ -1467,6 +1484,8 @@ export type ErrorCode =
   | "operator_client"
   /** 409: The client has 100 keys that work. */
   | "too_many_keys"
+  /** 409: The client has as many streams of events as it may have at once. */
+  | "too_many_streams"
   /** 409: A request with the same `Idempotency-Key` is still running. */
   | "idempotency_in_progress"
   /** 410: The operation's sunset date has passed. */
@@ -1562,6 +1581,7 @@ export const routes = {
   },
   events: {
     list: "GET /events input list",
+    stream: "GET /events/stream input",
   },
   account: {
     get: "GET /account",

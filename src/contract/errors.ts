@@ -110,8 +110,9 @@ export const errors = {
   },
   not_acceptable: {
     status: 406,
-    cause: "`Accept` excludes `application/json`.",
-    remedy: "Accept `application/json`, or leave the header out.",
+    cause:
+      "`Accept` excludes what the operation answers with: `application/json`, of a stream `text/event-stream`.",
+    remedy: "Accept that, or leave the header out.",
   },
   request_timeout: {
     status: 408,
@@ -169,6 +170,12 @@ export const errors = {
     status: 409,
     cause: "The client has 100 keys that work.",
     remedy: "Revoke one first.",
+  },
+  too_many_streams: {
+    status: 409,
+    cause: "The client has as many streams of events as it may have at once.",
+    remedy:
+      "Share one stream, or end one first; one that was cut off is noticed after a while, so repeat after `Retry-After`.",
   },
   idempotency_in_progress: {
     status: 409,

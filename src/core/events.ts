@@ -1,6 +1,6 @@
 import type { PetstoreApi } from "../contract/api.ts";
 import type { StoreEvent } from "../contract/event-shapes.ts";
-import type { Int64 } from "../contract/shapes.ts";
+import type { Subscription } from "../contract/route.ts";
 import type { Operations, ReadContext } from "./context.ts";
 import { fail } from "./failure.ts";
 import { seesAll } from "./orders.ts";
@@ -17,7 +17,7 @@ export const events: Operations<PetstoreApi["events"]> = {
     if (after !== undefined && since !== undefined) refuseBoth();
     const position = readCursor(cursor, "events", "id", "number")?.id ?? after;
     const upTo = await cx.store.lastEvent();
-    const start = position === undefined ? await startOf(cx, since, upTo) : exact(position);
+    const start = position === undefined ? await startOf(cx, since, upTo) : position;
     const records = await cx.store.events({
       after: start,
       upTo,
@@ -29,7 +29,19 @@ export const events: Operations<PetstoreApi["events"]> = {
     const page = pageOf(records, limit, shownEvent, (last) => cursorAt(last.id));
     return { ...page, monitor: page.next ?? cursorAt(Math.max(start, upTo)) };
   },
+
+  async stream(cx, { type, lastEventId }) {
+    const after = lastEventId ?? (await cx.store.lastEvent());
+    if (lastEventId !== undefined) await requireKept(cx, lastEventId, "lastEventId");
+    return { body: { after, types: type, clientId: seesAll(cx) ? undefined : cx.caller.clientId } };
+  },
 };
+
+/** Whether a subscriber sees an event. */
+export function isFor({ types, clientId }: Subscription, event: EventRecord): boolean {
+  if (types && !types.includes(event.type)) return false;
+  return clientId === undefined || event.clientId === null || event.clientId === clientId;
+}
 
 /** An event in the form of CloudEvents 1.0. */
 export function shownEvent({ id, type, subject, clientId, data, at }: EventRecord): StoreEvent {
@@ -48,11 +60,7 @@ export function shownEvent({ id, type, subject, clientId, data, at }: EventRecor
 }
 
 /** Refuses to go on where events are missing: behind what is no longer kept, and beyond what there ever was. */
-export async function requireKept(
-  cx: Pick<ReadContext, "store">,
-  position: Int64,
-  field: string,
-): Promise<void> {
+async function requireKept(cx: Pick<ReadContext, "store">, position: number, field: string): Promise<void> {
   const { forgotten, given } = await cx.store.eventBounds();
   if (position < forgotten)
     fail(
@@ -68,11 +76,6 @@ export async function requireKept(
 function startOf({ store }: ReadContext, since: string | undefined, upTo: number) {
   if (since === undefined) return 0;
   return since === "now" ? upTo : store.lastEventBefore(Date.parse(since) - OUT_OF_ORDER_MS, upTo);
-}
-
-/** No event has a number that is not exact; one behind all of them is refused later. */
-function exact(position: Int64): number {
-  return typeof position === "bigint" ? Number.MAX_SAFE_INTEGER : position;
 }
 
 function cursorAt(id: number): string {

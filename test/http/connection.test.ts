@@ -1,14 +1,11 @@
 import { expect, test } from "bun:test";
 import type { Awaitable } from "../../src/core/ports.ts";
-import {
-  ARRIVAL_SECONDS,
-  Connection,
-  IDLE_SECONDS,
-  type Switchboard,
-} from "../../src/http/wire/connection.ts";
+import { Connection, IDLE_SECONDS } from "../../src/http/wire/connection.ts";
+import { ARRIVAL_SECONDS } from "../../src/http/wire/inlet.ts";
 import { listen } from "../../src/http/wire/listen.ts";
 import type { Reply } from "../../src/http/wire/reply.ts";
 import type { Incoming } from "../../src/http/wire/request.ts";
+import type { Switchboard } from "../../src/http/wire/switchboard.ts";
 import { aWire } from "./wire.ts";
 
 /** A caller's end whose network takes no more than it is told to, and a clock that is moved by hand. */
