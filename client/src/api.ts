@@ -2,6 +2,7 @@
 
 import type { Call, ListCall } from "./call.ts";
 import type { CallOptions, ChangeOptions, WriteOptions } from "./options.ts";
+import type { EventStream } from "./stream.ts";
 
 /** Who is calling. */
 export interface Account {
@@ -974,7 +975,7 @@ export interface EventsListQuery {
   /** Only events of these types; may be repeated. */
   type?: readonly EventType[] | undefined;
   /** Only events after the one with this id: the last that you have dealt with. */
-  after?: number | undefined;
+  after?: string | undefined;
   /**
    * Where to start: a time (RFC 3339), or `now`. Nothing from then on is left out; some that are up to a
    * minute older may come first.
@@ -991,7 +992,7 @@ export interface EventsStreamQuery {
   /** Only events of these types; may be repeated. */
   type?: readonly EventType[] | undefined;
   /** As the header `Last-Event-ID`, for those who cannot send it; the header goes before. */
-  lastEventId?: number | undefined;
+  lastEventId?: string | undefined;
 }
 
 /** What `account.usage` can be asked for. */
@@ -1229,7 +1230,7 @@ export interface EventsResource {
    * GET /events/stream, for keys of the role customer or above.
    * It is beta and may change.
    */
-  stream(query?: EventsStreamQuery, options?: CallOptions): Call<StoreEvent>;
+  stream(query?: EventsStreamQuery, options?: CallOptions): EventStream<StoreEvent>;
 }
 
 /** The operations under `account.keys`. */
@@ -1581,7 +1582,7 @@ export const routes = {
   },
   events: {
     list: "GET /events input list",
-    stream: "GET /events/stream input",
+    stream: "GET /events/stream input stream",
   },
   account: {
     get: "GET /account",

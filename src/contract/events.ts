@@ -1,6 +1,6 @@
 import { EventName, StoreEvent, StoreEvents } from "./event-shapes.ts";
 import type { Api } from "./route.ts";
-import { array, int, problemsOf, string } from "./shape.ts";
+import { array, problemsOf, shown, string } from "./shape.ts";
 import { dateTimeFilter, paging } from "./shapes.ts";
 
 const event = {
@@ -22,8 +22,13 @@ const type = array(EventName, {
   description: "Only events of these types; may be repeated.",
 }).optional();
 
+const eventId = /^\d{1,16}$/;
 /** Where somebody stands in the log; 0 is before its first event. */
-const position = int({ minimum: 0, format: "int64" });
+const position = string({ pattern: eventId.source }, (value) =>
+  eventId.test(value) && Number.isSafeInteger(Number(value))
+    ? []
+    : [`must be the id of an event, got ${shown(value)}`],
+);
 
 const since = string({}, (value) =>
   value === "now" ? [] : problemsOf(dateTimeFilter, value).map(({ message }) => `${message}, or now`),

@@ -15,7 +15,7 @@ const SOURCE = "/petstore";
 export const events: Operations<PetstoreApi["events"]> = {
   async list(cx, { type, after, since, limit, cursor }) {
     if (after !== undefined && since !== undefined) refuseBoth();
-    const position = readCursor(cursor, "events", "id", "number")?.id ?? after;
+    const position = readCursor(cursor, "events", "id", "number")?.id ?? numberOf(after);
     const upTo = await cx.store.lastEvent();
     const start = position === undefined ? await startOf(cx, since, upTo) : position;
     const records = await cx.store.events({
@@ -31,8 +31,9 @@ export const events: Operations<PetstoreApi["events"]> = {
   },
 
   async stream(cx, { type, lastEventId }) {
-    const after = lastEventId ?? (await cx.store.lastEvent());
-    if (lastEventId !== undefined) await requireKept(cx, lastEventId, "lastEventId");
+    const last = numberOf(lastEventId);
+    const after = last ?? (await cx.store.lastEvent());
+    if (last !== undefined) await requireKept(cx, last, "lastEventId");
     return { body: { after, types: type, clientId: seesAll(cx) ? undefined : cx.caller.clientId } };
   },
 };
@@ -76,6 +77,10 @@ async function requireKept(cx: Pick<ReadContext, "store">, position: number, fie
 function startOf({ store }: ReadContext, since: string | undefined, upTo: number) {
   if (since === undefined) return 0;
   return since === "now" ? upTo : store.lastEventBefore(Date.parse(since) - OUT_OF_ORDER_MS, upTo);
+}
+
+function numberOf(id: string | undefined): number | undefined {
+  return id === undefined ? undefined : Number(id);
 }
 
 function cursorAt(id: number): string {

@@ -31,11 +31,10 @@ function takes(accept: string, wanted: string): boolean {
   return qualities.get(wanted) ?? qualities.get(`${kind}/*`) ?? qualities.get("*/*") ?? false;
 }
 
-/** The last event that a caller has, if it says so; what is no number of an event is refused. */
-export function lastEventId(given: string | null): number | undefined {
+/** The last event that a caller has, if it says so; what is no id of an event is refused. */
+export function lastEventId(given: string | null): string | undefined {
   if (given === null || given === "") return undefined;
-  const id = /^\d{1,16}$/.test(given) ? Number(given) : Number.NaN;
-  if (Number.isSafeInteger(id)) return id;
+  if (/^\d{1,16}$/.test(given) && Number.isSafeInteger(Number(given))) return given;
   const message = "must be the id of an event";
   fail("invalid_parameter", `The header Last-Event-ID ${message}.`, [{ field: "Last-Event-ID", message }]);
 }
