@@ -1,8 +1,7 @@
 // Generated from the contract by client/generate.ts: `npm run generate` writes it anew.
 
-import type { Call, ListCall } from "./call.ts";
+import type { Call, EventStream, ListCall } from "./call.ts";
 import type { CallOptions, ChangeOptions, WriteOptions } from "./options.ts";
-import type { EventStream } from "./stream.ts";
 
 /** Who is calling. */
 export interface Account {
