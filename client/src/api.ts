@@ -979,7 +979,7 @@ export interface EventsListQuery {
    * Where to start: a time (RFC 3339), or `now`. Nothing from then on is left out; some that are up to a
    * minute older may come first.
    */
-  since?: string | undefined;
+  since?: string | "now" | undefined;
   /** Records on a page. */
   limit?: number | undefined;
   /** Where the page starts: from the `Link` header of the page before. */
