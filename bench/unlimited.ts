@@ -45,6 +45,7 @@ const server = serve({
   record: () => {},
   meter: requestMeter(),
   settle: async () => {},
+  streams: () => Promise.reject(new Error("Nobody follows events here.")),
   cors: cors([]),
   deprecation: { deprecatedAt: config.petGetDeprecatedAt, sunsetAt: config.petGetSunsetAt },
   isStopping: () => false,

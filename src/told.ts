@@ -1,4 +1,5 @@
 // What the log says when a server that this one needs goes away and comes back.
+import { Unavailable } from "./core/failure.ts";
 import type { Log } from "./http/log.ts";
 
 export function postgresTold(log: Log) {
@@ -31,4 +32,9 @@ export function valkeyTold(log: Log) {
         ? log.warn("Valkey is back; limits are shared again.")
         : log.warn("A node of Valkey is back, or another has its place; limits are shared again.", { node }),
   };
+}
+
+/** Whether the log has the cause already: the database is away, and that was told when it went. */
+export function isTold(error: unknown): boolean {
+  return error instanceof Unavailable && error.cause === undefined;
 }

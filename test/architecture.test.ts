@@ -114,6 +114,10 @@ test("the metrics know the contract and themselves: their numbers are given to t
   expect(strays("metrics", from("contract"), from("metrics"), /^node:fs$/, /^package\.json$/)).toEqual([]);
 });
 
+test("what works after the answer knows the core", () => {
+  expect(strays("worker", from("core"), from("worker"))).toEqual([]);
+});
+
 test("adapters never import each other", () => {
   const adapters = ["store", "limits", "http", "worker", "metrics"];
   for (const adapter of adapters) {
@@ -188,7 +192,9 @@ function loadedWith(path: string, loaded = new Set([path])): Set<string> {
 test("the writer's thread loads the core and its database, and no validator, no HTTP, no package", () => {
   const strange = [...loadedWith("src/writer.ts")].filter(
     (path) =>
-      !/^(src\/(writer\.ts|core|store|contract\/(bounds|errors|route)\.ts)|bun(:sqlite)?$)/.test(path),
+      !/^(src\/(writer\.ts|core|store|contract\/(bounds|errors|event-types|route)\.ts)|bun(:sqlite)?$)/.test(
+        path,
+      ),
   );
   expect(strange).toEqual([]);
 });
@@ -197,7 +203,7 @@ test("a start of the server loads no database or Valkey before it is named, no o
   const command = [...loadedWith("src/cli/petstore.ts")];
   expect(command.filter((path) => /^src\/(http|limits|core\/operations\.ts)/.test(path))).toEqual([]);
   const needless =
-    /^(pg|ioredis)$|^node:(crypto|http|zlib)$|^src\/(store\/(sqlite|postgres|move)|limits\/valkey|http\/(docs|page-server)|metrics\/(text|famil|process)|contract\/openapi|cli\/(backup|bans|clients|keys|move|store))/;
+    /^(pg|ioredis)$|^node:(crypto|http|zlib)$|^src\/(store\/(sqlite|postgres|move)|limits\/valkey|http\/(docs|page-server|streams)|metrics\/(text|famil|process)|contract\/openapi|cli\/(backup|bans|clients|keys|move|store))/;
   expect([...loadedWith("src/cli/serve.ts")].filter((path) => needless.test(path))).toEqual([]);
 });
 

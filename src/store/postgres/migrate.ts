@@ -1,12 +1,5 @@
-import {
-  type Dialect,
-  ForeignDatabase,
-  type Migration,
-  migrations,
-  requireCurrent,
-  requireOurs,
-  UnusableDatabase,
-} from "../migrations.ts";
+import { type Dialect, type Migration, migrations } from "../migrations.ts";
+import { ForeignDatabase, requireCurrent, requireOurs, UnusableDatabase } from "../usable.ts";
 import { migrationLock } from "./locks.ts";
 import { isForbidden } from "./trouble.ts";
 import type { Wire } from "./wire.ts";
@@ -24,6 +17,7 @@ const dialect: Dialect = {
   bytes: "bytea",
   foldedText: 'text collate "C"',
   tableEnd: "",
+  showNumbers: (table) => [`grant select on sequence ${table}_id_seq to public`],
 };
 
 /** Brings the tables up to date, one instance at a time; gives the names of what was applied. */

@@ -12,8 +12,8 @@ import {
 import { basename, dirname, join } from "node:path";
 import { Unavailable } from "../../core/failure.ts";
 import type { Diagnosis } from "../doctor.ts";
-import { NewerDatabase, UnusableDatabase } from "../migrations.ts";
 import { CannotMove } from "../move/moving.ts";
+import { NewerDatabase, UnusableDatabase } from "../usable.ts";
 import { inWords, isSameFile, provenCounts } from "./backup.ts";
 import { connect, patiently } from "./connection.ts";
 import { copyStore, removeCopy, syncFolder, type Watch } from "./copy.ts";

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { type Diagnosis, diagnose } from "../doctor.ts";
-import { EmptyDatabase } from "../migrations.ts";
 import { sql } from "../statement.ts";
+import { EmptyDatabase } from "../usable.ts";
 import { connect } from "./connection.ts";
 import { requireOurFile } from "./migrate.ts";
 
