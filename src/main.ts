@@ -7,6 +7,7 @@ import { rulesOf } from "./core/rules.ts";
 import { callers as knownCallers } from "./http/caller.ts";
 import { cors } from "./http/cors.ts";
 import type { Log } from "./http/log.ts";
+import type { Store } from "./http/operate.ts";
 import { pages } from "./http/pages.ts";
 import { requestIds, serve } from "./http/serve.ts";
 import { mostConnections } from "./http/wire/descriptors.ts";
@@ -14,6 +15,8 @@ import { writeBehind } from "./limits/behind.ts";
 import { type MemoryOptions, memoryLimits } from "./limits/memory.ts";
 import { usageCounter } from "./limits/usage.ts";
 import { openEngine } from "./store/open.ts";
+import type { Resolve } from "./worker/send.ts";
+import { openWebhooks } from "./worker/webhooks.ts";
 
 const SWEEP_EVERY_MS = 60_000;
 /** How soon a change by another process is noticed. */
@@ -37,12 +40,14 @@ export interface Surroundings {
   /** Whether a test moves the clock by hand; then it counts in Valkey too, in the place of Valkey's own. */
   readonly isClockMoved?: boolean;
   readonly log: Log;
+  /** How the names of webhooks' receivers are resolved; as the machine does it by default. */
+  readonly resolve?: Resolve;
 }
 
 /** Opens the adapters, wires them, and listens. The database must be migrated. */
 export async function start(
   config: Config,
-  { clock, isClockMoved = false, log }: Surroundings,
+  { clock, isClockMoved = false, log, resolve }: Surroundings,
 ): Promise<Running> {
   const rules = rulesOf(config);
   let isStopping = false;
@@ -67,9 +72,26 @@ export async function start(
         awaySeconds: Math.round(awayMs) / 1000,
       }),
   });
-  const store = { ...engine.reads, perform: engine.perform };
   const perform = (operation: string, input: unknown) =>
     engine.perform({ operation, caller: itself, input, now: clock() });
+  const webhooks = openWebhooks({
+    store: engine.reads,
+    perform,
+    clock,
+    resolve,
+    ...rules.webhooks,
+    keptMs: config.deliveriesKeptDays * DAY_MS,
+    onFault: (error) => {
+      if (!isTold(error)) log.warn("Webhooks wait; they are tried again.", { cause: causeOf(error) });
+    },
+  });
+  const store: Store = {
+    ...engine.reads,
+    perform(command) {
+      webhooks.wake();
+      return engine.perform(command);
+    },
+  };
 
   const usage = usageCounter();
   const limiting: MemoryOptions = {
@@ -194,6 +216,7 @@ export async function start(
     }),
   );
   if (server instanceof Error) {
+    await webhooks.stop();
     valkey?.close();
     await engine.close();
     throw server;
@@ -223,6 +246,7 @@ export async function start(
       await perform("behind.forget", {
         beforeDay: Math.floor(clock() / DAY_MS) - config.usageKeptDays,
       });
+      await webhooks.sweep();
     } catch (error) {
       if (!isTold(error)) log.warn("The sweep failed.", { cause: causeOf(error) });
     }
@@ -236,7 +260,7 @@ export async function start(
       isStopping = true;
       await Bun.sleep(config.shutdownDrainSeconds * 1000);
       for (const timer of timers) clearInterval(timer);
-      await atMost(config.shutdownSeconds * 1000, server.stop());
+      await atMost(config.shutdownSeconds * 1000, Promise.all([server.stop(), webhooks.stop()]));
       await server.stop(true);
       isClosing = true;
       await behind.stop();

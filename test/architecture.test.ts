@@ -110,6 +110,10 @@ test("HTTP knows the contract and the core, and no store", () => {
   expect(strays("http", from("contract"), from("core"), from("http"), /^node:/, /^bun$/)).toEqual([]);
 });
 
+test("the worker knows the contract and the core, and no store", () => {
+  expect(strays("worker", from("contract"), from("core"), from("worker"), /^node:/)).toEqual([]);
+});
+
 test("adapters never import each other", () => {
   const adapters = ["store", "limits", "http", "worker"];
   for (const adapter of adapters) {
@@ -200,7 +204,7 @@ test("a start of the server loads no database or Valkey before it is named, no o
 });
 
 test("the settings know nothing of the house, and nothing but the settings reads the environment", () => {
-  const own = ["src/config.ts", "src/addresses.ts"];
+  const own = ["src/config.ts", "src/addresses.ts", "src/values.ts"];
   const imported = source.filter(({ path }) => own.includes(path)).flatMap(importsOf);
   expect(imported.filter(({ from }) => !from.startsWith("node:") && !own.includes(from))).toEqual([]);
   const readers = source.filter((file) => /\bprocess\.env\b|\bBun\.env\b/.test(codeOf(file)));

@@ -1,3 +1,5 @@
+import { webhookTables } from "./webhook-tables.ts";
+
 /** The few words in which the engines' table definitions differ. */
 export interface Dialect {
   /** A column that numbers rows upward from 1 and never reuses a number. */
@@ -242,4 +244,5 @@ export const migrations: readonly Migration[] = [
       "insert into forgotten_events (id, up_to) values (1, 0)",
     ],
   },
+  webhookTables,
 ];

@@ -1,0 +1,152 @@
+import type { Attempt, Attempted, Turn } from "../core/delivering.ts";
+import type { Reads } from "../core/ports.ts";
+import { isAtWork } from "../core/webhook-rules.ts";
+import type { Sent } from "./send.ts";
+import { turnsOf } from "./turns.ts";
+
+/** How soon what another instance did, or what has become due, is noticed. */
+const LOOK_EVERY_MS = 500;
+/** How long after a write of this instance its events are looked for: what is written together is taken together. */
+const AFTER_A_WRITE_MS = 20;
+/** Webhooks that are looked at in one turn. */
+const WEBHOOKS_AT_ONCE = 50;
+/** How often an outcome is noted anew while the database is away; then its lease ends, and the try is made again. */
+const NOTE_TRIES = 30;
+const NOTE_AGAIN_MS = 1000;
+
+export interface DelivererOptions {
+  readonly store: Pick<Reads, "fanOut" | "lastEvent" | "dueWebhooks">;
+  /** Does one of the worker's operations; resolves when it is on disk. */
+  readonly perform: (operation: string, input: unknown) => Promise<unknown>;
+  readonly send: (attempt: Attempt) => Promise<Sent>;
+  readonly clock: () => number;
+  /** From 0 to 1. */
+  readonly chance: () => number;
+  readonly onFault: (error: unknown) => void;
+}
+
+export interface Deliverer {
+  /** Something was written: there may be events. */
+  wake(): void;
+  /** Begins nothing more, and resolves when nothing is under way. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Turns events into deliveries and sends them. It keeps nothing but what is under way: a process that dies leaves leases that
+ * end, and any other goes on.
+ */
+export function deliverer(options: DelivererOptions): Deliverer {
+  const { store, perform, clock, onFault } = options;
+  const underWay = new Map<Attempt, { readonly done: Promise<void>; readonly isFailing: boolean }>();
+  /** Where the last turn ended: every webhook has its turn. */
+  let lastId = 0;
+  let isStopping = false;
+  let hasWebhooks = true;
+  let looking: Promise<void> | undefined;
+  let isAskedAgain = false;
+  let soon: Timer | undefined;
+
+  const look = (): Promise<void> => {
+    if (looking) {
+      isAskedAgain = true;
+      return looking;
+    }
+    looking = lookOnce()
+      .catch(onFault)
+      .finally(() => {
+        looking = undefined;
+        if (isAskedAgain && !isStopping) lookSoon();
+        isAskedAgain = false;
+      });
+    return looking;
+  };
+  const lookSoon = () => {
+    soon ??= setTimeout(() => {
+      soon = undefined;
+      if (!isStopping) void look();
+    }, AFTER_A_WRITE_MS);
+  };
+
+  const lookOnce = async () => {
+    const { position, since, replaying } = await store.fanOut();
+    hasWebhooks = since !== null;
+    if (since === null) return;
+    if ((await store.lastEvent()) > Math.max(position, since)) await all("delivering.fanOut", {});
+    if (replaying !== null) await all("delivering.replay", { webhookId: replaying });
+    await begin();
+  };
+  /** Step by step, so that other writes come in between. */
+  const all = async (operation: string, input: unknown) => {
+    while (!isStopping) {
+      const { isDone } = (await perform(operation, input)) as { isDone: boolean };
+      if (isDone) return;
+      await begin();
+    }
+  };
+  const begin = async () => {
+    const due = await store.dueWebhooks(clock(), lastId, WEBHOOKS_AT_ONCE);
+    const isEnd = due.length < WEBHOOKS_AT_ONCE;
+    const turns = turnsOf(
+      due.filter((webhook) => isAtWork(webhook, clock())),
+      counted(),
+    );
+    lastId = isEnd ? 0 : (due.at(-1)?.id ?? 0);
+    if (!isEnd) isAskedAgain = true;
+    if (turns.length === 0 || isStopping) return;
+    const failing = new Set(due.filter(({ failingSince }) => failingSince !== null).map(({ id }) => id));
+    await claim(turns, failing);
+  };
+  const claim = async (turns: readonly Turn[], failing: ReadonlySet<number>) => {
+    const attempts = (await perform("delivering.claim", { turns })) as Attempt[];
+    for (const attempt of attempts) {
+      const done = deliver(attempt).finally(() => {
+        underWay.delete(attempt);
+        if (!isStopping) lookSoon();
+      });
+      underWay.set(attempt, { done, isFailing: failing.has(attempt.webhookId) });
+    }
+  };
+  const counted = () => {
+    const byWebhook = new Map<number, number>();
+    let failing = 0;
+    for (const [{ webhookId }, { isFailing }] of underWay) {
+      byWebhook.set(webhookId, (byWebhook.get(webhookId) ?? 0) + 1);
+      if (isFailing) failing += 1;
+    }
+    return { byWebhook, all: underWay.size, failing };
+  };
+
+  const deliver = async (attempt: Attempt) => {
+    const sent = await options.send(attempt);
+    const { deliveryId, attempt: number } = attempt;
+    await note({ deliveryId, attempt: number, ...sent, chance: options.chance() });
+  };
+  const note = async (attempted: Attempted) => {
+    for (let time = 1; ; time++) {
+      try {
+        await perform("delivering.note", attempted);
+        return;
+      } catch (error) {
+        onFault(error);
+        if (isStopping || time === NOTE_TRIES) return;
+        await Bun.sleep(NOTE_AGAIN_MS);
+      }
+    }
+  };
+
+  const timer = setInterval(look, LOOK_EVERY_MS);
+  timer.unref();
+  return {
+    wake: () => {
+      if (hasWebhooks && !isStopping) lookSoon();
+    },
+    async stop() {
+      isStopping = true;
+      clearInterval(timer);
+      clearTimeout(soon);
+      await looking;
+      await Promise.all(Array.from(underWay.values(), ({ done }) => done));
+    },
+  };
+}
