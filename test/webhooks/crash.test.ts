@@ -1,0 +1,86 @@
+// A server that is killed between the claim of a delivery and its outcome loses nothing.
+import { expect, test } from "bun:test";
+import { readConfig } from "../../src/config.ts";
+import { LEASE_MS } from "../../src/core/delivering.ts";
+import { openLog } from "../../src/http/log.ts";
+import { start } from "../../src/main.ts";
+import { adminKey, aFolder, serving } from "../cli/command.ts";
+import { aReceiver, PRIVATE } from "./receiver.ts";
+
+const CATEGORIES = 12;
+
+test("deliveries under way when a server is killed are made by the next, once their leases have ended", async () => {
+  using folder = aFolder();
+  const never = Promise.withResolvers<Response>();
+  await using receiver = aReceiver(() => never.promise);
+  let key = "";
+  const send = async (url: string, method: string, path: string, body?: unknown) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    return response.json() as Promise<{ id: number }>;
+  };
+  {
+    await using server = await serving({ database: folder.database, env: PRIVATE });
+    key = adminKey(folder);
+    await send(server.url, "POST", "/webhooks", { url: receiver.url, types: ["category.created"] });
+    for (let n = 1; n <= CATEGORIES; n++)
+      await send(server.url, "POST", "/categories", { name: `Kind ${n}` });
+    // Five are under way and have no answer, the others wait for them.
+    await receiver.nth(5);
+    await server.end("SIGKILL");
+  }
+  const underWay = new Set(receiver.received.map(({ id }) => id));
+  expect(underWay.size).toBe(5);
+  receiver.answer = () => new Response();
+
+  const config = readConfig({ DATABASE_URL: folder.database, PORT: "0", LOG_LEVEL: "silent", ...PRIVATE });
+  const log = openLog("silent", false, () => {}, Date.now);
+  let ahead = 0;
+  const running = await start(config, { clock: () => Date.now() + ahead, log });
+  try {
+    // What was not under way is sent at once; what was belongs to the dead until its lease ends.
+    await receiver.nth(CATEGORIES);
+    const before = receiver.received.slice(5).map(({ id }) => id);
+    expect(before.filter((id) => underWay.has(id))).toEqual([]);
+    expect(new Set(before).size).toBe(CATEGORIES - 5);
+    ahead = LEASE_MS;
+    await receiver.nth(CATEGORIES + 5);
+    const again = receiver.received.slice(CATEGORIES).map(({ id }) => id);
+    expect(new Set(again)).toEqual(underWay);
+  } finally {
+    await running.stop();
+  }
+}, 30_000);
+
+test("a stop waits for what is under way, and leaves what it did not begin to the next start", async () => {
+  using folder = aFolder();
+  const answers: (() => void)[] = [];
+  await using receiver = aReceiver(
+    () => new Promise((resolve) => answers.push(() => resolve(new Response()))),
+  );
+  const answerAll = () => {
+    for (const answer of answers.splice(0)) answer();
+  };
+  {
+    await using server = await serving({ database: folder.database, env: PRIVATE });
+    const headers = { "x-api-key": adminKey(folder), "content-type": "application/json" };
+    const post = (path: string, body: unknown) =>
+      fetch(server.url + path, { method: "POST", headers, body: JSON.stringify(body) });
+    await post("/webhooks", { url: receiver.url, types: ["category.created"] });
+    for (let n = 1; n <= 7; n++) await post("/categories", { name: `Kind ${n}` });
+    await receiver.nth(5);
+    const ended = server.end("SIGTERM");
+    setTimeout(answerAll, 300);
+    expect(await ended).toBe(0);
+  }
+  expect(receiver.received).toHaveLength(5);
+  receiver.answer = () => new Response();
+  await using server = await serving({ database: folder.database, env: PRIVATE });
+  await receiver.nth(7);
+  expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(7);
+  await server.end("SIGTERM");
+  expect(receiver.received).toHaveLength(7);
+}, 30_000);
