@@ -187,7 +187,7 @@ test("a customer's webhook is told of its own client's orders, staff's of all", 
   await using ours = aReceiver();
   await using staffs = aReceiver();
   const types = ["order.placed", "category.created"];
-  await aHook(store.customer, { url: ours.url, types });
+  const own = await aHook(store.customer, { url: ours.url, types });
   const theirs = await aHook(store.staff, { url: staffs.url, types });
   expect((await store.staff.get(`/webhooks/${theirs.id}`)).body).toMatchObject({
     role: "staff",
@@ -196,6 +196,8 @@ test("a customer's webhook is told of its own client's orders, staff's of all", 
   await happenings(store);
   const { customer, stranger, staff } = store;
   expect(await toldOf(ours)).toEqual([customer.clientId]);
+  const kept = (await customer.get(`/webhooks/${own.id}/deliveries`)).body;
+  expect(kept.filter(({ type }: { type: string }) => type === "order.placed")).toHaveLength(1);
   expect((await toldOf(staffs)).sort()).toEqual(
     [customer.clientId, stranger.clientId, staff.clientId].sort(),
   );

@@ -4,7 +4,7 @@ import { readConfig } from "../../src/config.ts";
 import { LEASE_MS } from "../../src/core/delivering.ts";
 import { openLog } from "../../src/http/log.ts";
 import { start } from "../../src/main.ts";
-import { adminKey, aFolder, serving } from "../cli/command.ts";
+import { adminKey, aFolder, eventually, serving } from "../cli/command.ts";
 import { aReceiver, PRIVATE } from "./receiver.ts";
 
 const CATEGORIES = 12;
@@ -81,6 +81,12 @@ test("a stop waits for what is under way, and leaves what it did not begin to th
   await using server = await serving({ database: folder.database, env: PRIVATE });
   await receiver.nth(7);
   expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(7);
-  await server.end("SIGTERM");
+  const headers = { "x-api-key": adminKey(folder) };
+  const delivered = async () => {
+    const reply = await fetch(`${server.url}/webhooks/1/deliveries?state=delivered`, { headers });
+    return ((await reply.json()) as { attempts: number }[]).map(({ attempts }) => attempts);
+  };
+  expect(await eventually(async () => (await delivered()).length === 7, 3000)).toBe(true);
+  expect(await delivered()).toEqual(new Array(7).fill(1));
   expect(receiver.received).toHaveLength(7);
 }, 30_000);
