@@ -14,7 +14,7 @@ const endpointById = new Map(everyEndpoint.map((endpoint) => [endpoint.id, endpo
 export function clientApi(): string {
   const parts = [
     "// Generated from the contract by client/generate.ts: `npm run generate` writes it anew.",
-    'import type { Call, ListCall } from "./call.ts";\nimport type { CallOptions, ChangeOptions, WriteOptions } from "./options.ts";',
+    'import type { Call, ListCall } from "./call.ts";\nimport type { CallOptions, ChangeOptions, WriteOptions } from "./options.ts";\nimport type { EventStream } from "./stream.ts";',
     ...Object.entries(schemas).map(([name, schema]) => recordOf(name, schema)),
     ...everyEndpoint.map(queryOf),
     ...resourcesOf(api, ""),
@@ -109,6 +109,8 @@ function answerOf(route: Endpoint["route"]): string {
   const id = route.returns?.id;
   if (id === undefined) return "Call<undefined>";
   const schema = schemas[id] as Schema;
+  if (route.kind === "stream")
+    return `EventStream<${typeOf({ $ref: `#/components/schemas/${id}` }, schemas, "")}>`;
   if (route.kind === "list" && schema.items) return `ListCall<${typeOf(schema.items, schemas, "")}>`;
   return `Call<${typeOf({ $ref: `#/components/schemas/${id}` }, schemas, "")}>`;
 }
@@ -145,7 +147,7 @@ function routeText({ route }: Endpoint): string {
   const words = [
     route.at,
     ...(route.body || route.query ? ["input"] : []),
-    ...(route.kind === "list" ? ["list"] : []),
+    ...(route.kind === "list" || route.kind === "stream" ? [route.kind] : []),
     ...(route.uncounted ? ["uncounted"] : []),
     ...(route.successor ? [`successor=${route.successor}`] : []),
   ];

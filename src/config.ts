@@ -126,6 +126,24 @@ export const settings = {
     integers(1, 525_600),
   ),
   usageKeptDays: setting("USAGE_KEPT_DAYS", "400", "How many days of usage are kept.", integer(1, 36_500)),
+  eventsKeptDays: setting(
+    "EVENTS_KEPT_DAYS",
+    "90",
+    "How many days events are kept; 0 keeps them for ever.",
+    integer(0, 36_500),
+  ),
+  maxStreams: setting(
+    "MAX_STREAMS",
+    "1000",
+    "Streams of events at once, of each instance; more are answered 503.",
+    integer(0, 1_000_000),
+  ),
+  maxStreamsPerClient: setting(
+    "MAX_STREAMS_PER_CLIENT",
+    "10",
+    "Streams of events at once of one client, of each instance; more are answered 409.",
+    integer(1, 1_000_000),
+  ),
   webhooksAllowPrivate: setting(
     "WEBHOOKS_ALLOW_PRIVATE",
     "off",

@@ -1,7 +1,7 @@
 import type { Config } from "./config.ts";
 import type { Caller } from "./core/context.ts";
 import { causeOf, Unavailable } from "./core/failure.ts";
-import { ANSWERS_KEPT_MS, perform as performed } from "./core/perform.ts";
+import { perform as performed } from "./core/perform.ts";
 import type { NewBanRecord } from "./core/ports.ts";
 import { rulesOf } from "./core/rules.ts";
 import { callers as knownCallers } from "./http/caller.ts";
@@ -10,19 +10,20 @@ import type { Log } from "./http/log.ts";
 import type { Store } from "./http/operate.ts";
 import { pages } from "./http/pages.ts";
 import { requestIds, serve } from "./http/serve.ts";
+import type { EventStreams } from "./http/streams.ts";
 import { mostConnections } from "./http/wire/descriptors.ts";
 import { writeBehind } from "./limits/behind.ts";
 import { type MemoryOptions, memoryLimits } from "./limits/memory.ts";
 import { usageCounter } from "./limits/usage.ts";
 import { openEngine } from "./store/open.ts";
+import { postgresTold, valkeyTold } from "./told.ts";
 import type { Resolve } from "./worker/send.ts";
+import { SWEEP_EVERY_MS, sweep } from "./worker/sweep.ts";
 import { openWebhooks } from "./worker/webhooks.ts";
 
-const SWEEP_EVERY_MS = 60_000;
 /** How soon a change by another process is noticed. */
 const LOOK_FOR_CHANGES_MS = 250;
 const TRY_AGAIN_MS = 1000;
-const DAY_MS = 86_400_000;
 /** How long a change of who may do what waits for what was counted to be written down. */
 const SETTLE_MS = 3000;
 
@@ -65,33 +66,30 @@ export async function start(
           : "Something went wrong in the data store.",
         { cause: causeOf(error) },
       ),
-    onAway: (cause) =>
-      log.error("PostgreSQL cannot be reached; requests are refused until it is back.", { cause }),
-    onBack: (awayMs) =>
-      log.warn("PostgreSQL is back; requests are answered again.", {
-        awaySeconds: Math.round(awayMs) / 1000,
-      }),
+    ...postgresTold(log),
   });
+  let streams: EventStreams | undefined;
+  const store: Store = {
+    ...engine.reads,
+    perform(command) {
+      const performed = engine.perform(command);
+      webhooks.wake();
+      if (streams) performed.then(streams.wake, () => {});
+      return performed;
+    },
+  };
   const perform = (operation: string, input: unknown) =>
-    engine.perform({ operation, caller: itself, input, now: clock() });
+    store.perform({ operation, caller: itself, input, now: clock() });
   const webhooks = openWebhooks({
-    store: engine.reads,
+    store,
     perform,
     clock,
     resolve,
     ...rules.webhooks,
-    keptMs: config.deliveriesKeptDays * DAY_MS,
     onFault: (error) => {
       if (!isTold(error)) log.warn("Webhooks wait; they are tried again.", { cause: causeOf(error) });
     },
   });
-  const store: Store = {
-    ...engine.reads,
-    perform(command) {
-      webhooks.wake();
-      return engine.perform(command);
-    },
-  };
 
   const usage = usageCounter();
   const limiting: MemoryOptions = {
@@ -108,24 +106,9 @@ export async function start(
           urls: config.valkeyUrls,
           prefix: config.valkeyPrefix,
           clock: isClockMoved ? clock : "server",
-          onAway: (cause, node) =>
-            node === null
-              ? log.warn("Valkey cannot be reached; each instance limits from its own memory.", { cause })
-              : log.warn(
-                  "A node of Valkey cannot be reached; each instance limits its clients from its own memory.",
-                  { node, cause },
-                ),
-          onStillAway: (cause, node) =>
-            log.warn(`${node === null ? "Valkey" : "A node of Valkey"} still cannot be reached.`, {
-              ...(node !== null && { node }),
-              cause,
-            }),
+          ...valkeyTold(log),
           onBack: (node) => {
-            if (node === null) log.warn("Valkey is back; limits are shared again.");
-            else
-              log.warn("A node of Valkey is back, or another has its place; limits are shared again.", {
-                node,
-              });
+            valkeyTold(log).onBack(node);
             callers.forget();
           },
         });
@@ -204,6 +187,20 @@ export async function start(
         if (!(await atMost(SETTLE_MS, Promise.all([behind.flush(), ...bansUnderWay]))))
           throw new Unavailable("What was counted could not be written down in time.");
       },
+      streams: async () => {
+        const { eventStreams } = await import("./http/streams.ts");
+        streams ??= eventStreams({
+          store,
+          callers,
+          clock,
+          maxStreams: config.maxStreams,
+          maxStreamsPerClient: config.maxStreamsPerClient,
+          onFault: (error) => {
+            if (!isTold(error)) log.warn("Events could not be streamed.", { cause: causeOf(error) });
+          },
+        });
+        return streams;
+      },
       cors: cors(config.corsOrigins),
       deprecation,
       isStopping: () => isStopping,
@@ -238,26 +235,26 @@ export async function start(
     }
   };
   await lookForChanges();
-  const sweep = async () => {
-    try {
-      const { body: isOurs } = await perform("behind.takeSweep", { until: clock() + SWEEP_EVERY_MS });
-      if (!isOurs) return;
-      engine.forgetAnswers(clock() - ANSWERS_KEPT_MS);
-      await perform("behind.forget", {
-        beforeDay: Math.floor(clock() / DAY_MS) - config.usageKeptDays,
-      });
-      await webhooks.sweep();
-    } catch (error) {
+  const sweepNow = () =>
+    sweep({
+      perform,
+      forgetAnswers: engine.forgetAnswers,
+      clock,
+      isStopping: () => isStopping,
+      usageKeptDays: config.usageKeptDays,
+      eventsKeptDays: config.eventsKeptDays,
+      deliveriesKeptDays: config.deliveriesKeptDays,
+    }).catch((error) => {
       if (!isTold(error)) log.warn("The sweep failed.", { cause: causeOf(error) });
-    }
-  };
-  const timers = [setInterval(lookForChanges, LOOK_FOR_CHANGES_MS), setInterval(sweep, SWEEP_EVERY_MS)];
+    });
+  const timers = [setInterval(lookForChanges, LOOK_FOR_CHANGES_MS), setInterval(sweepNow, SWEEP_EVERY_MS)];
 
   return {
     url: `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${server.port}`,
     async stop() {
       if (isStopping) return;
       isStopping = true;
+      streams?.close();
       await Bun.sleep(config.shutdownDrainSeconds * 1000);
       for (const timer of timers) clearInterval(timer);
       await atMost(config.shutdownSeconds * 1000, Promise.all([server.stop(), webhooks.stop()]));

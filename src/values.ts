@@ -1,7 +1,6 @@
 import { isIP } from "node:net";
 
-// How the text of a setting is read: each gives the value, or an Error that says what it must be.
-
+/** The value of a setting as it is written, or an Error that says what it must be. */
 export function hostName(text: string): string | Error {
   const isName = text.length <= 253 && text.split(".").every((part) => /^\w([\w-]{0,61}\w)?$/.test(part));
   return isName || isIP(text) > 0

@@ -199,7 +199,7 @@ test("a start of the server loads no database or Valkey before it is named, no o
   const command = [...loadedWith("src/cli/petstore.ts")];
   expect(command.filter((path) => /^src\/(http|limits|core\/operations\.ts)/.test(path))).toEqual([]);
   const needless =
-    /^(pg|ioredis)$|^node:(crypto|http|zlib)$|^src\/(store\/(sqlite|postgres|move)|limits\/valkey|http\/docs|contract\/openapi|cli\/(bans|clients|keys|move|store))/;
+    /^(pg|ioredis)$|^node:(crypto|http|zlib)$|^src\/(store\/(sqlite|postgres|move)|limits\/valkey|http\/(docs|streams)|contract\/openapi|cli\/(bans|clients|keys|move|store))/;
   expect([...loadedWith("src/cli/serve.ts")].filter((path) => needless.test(path))).toEqual([]);
 });
 

@@ -2,6 +2,7 @@
 
 import type { Call, ListCall } from "./call.ts";
 import type { CallOptions, ChangeOptions, WriteOptions } from "./options.ts";
+import type { EventStream } from "./stream.ts";
 
 /** Who is calling. */
 export interface Account {
@@ -1153,7 +1154,7 @@ export interface EventsListQuery {
   /** Only events of these types; may be repeated. */
   type?: readonly EventType[] | undefined;
   /** Only events after the one with this id: the last that you have dealt with. */
-  after?: number | bigint | undefined;
+  after?: string | undefined;
   /**
    * Where to start: a time (RFC 3339), or `now`. Nothing from then on is left out; some that are up to a
    * minute older may come first.
@@ -1163,6 +1164,14 @@ export interface EventsListQuery {
   limit?: number | undefined;
   /** Where the page starts: from the `Link` header of the page before. */
   cursor?: string | undefined;
+}
+
+/** What `events.stream` can be asked for. */
+export interface EventsStreamQuery {
+  /** Only events of these types; may be repeated. */
+  type?: readonly EventType[] | undefined;
+  /** As the header `Last-Event-ID`, for those who cannot send it; the header goes before. */
+  lastEventId?: string | undefined;
 }
 
 /** What `webhooks.list` can be asked for. */
@@ -1410,6 +1419,15 @@ export interface EventsResource {
    * It is beta and may change.
    */
   list(query?: EventsListQuery, options?: CallOptions): ListCall<StoreEvent>;
+  /**
+   * Stream events.
+   * Server-sent events: `id` is the event's, `event` its type, `data` the event as `GET /events` gives it.
+   * Without a last id it starts now. It costs one request, however long it lasts, and ends when its key may
+   * no longer ask or the server stops: connect again with the last id, as browsers do by themselves.
+   * GET /events/stream, for keys of the role customer or above.
+   * It is beta and may change.
+   */
+  stream(query?: EventsStreamQuery, options?: CallOptions): EventStream<StoreEvent>;
 }
 
 /** The operations under `webhooks.deliveries`. */
@@ -1491,8 +1509,9 @@ export interface WebhooksResource {
   ping(webhookId: number | bigint, options?: WriteOptions): Call<Delivery>;
   /**
    * Send past events again.
-   * Everything since the time that the webhook may see, delivered before or not, with the same ids. It begins
-   * at once; events that are no longer kept are not sent.
+   * Everything since the time that the webhook may see, delivered before or not, with the same ids; some that
+   * are up to a minute older may be among it. One that is under way goes on with the earlier of both times.
+   * Events that are no longer kept are not sent.
    * POST /webhooks/{webhookId}/replay, for keys of the role customer or above.
    * It is beta and may change.
    */
@@ -1679,7 +1698,7 @@ export interface Resources {
   readonly orders: OrdersResource;
   /** `inventory.list`, `inventory.get`, `inventory.set`, `inventory.movements` */
   readonly inventory: InventoryResource;
-  /** `events.list` */
+  /** `events.list`, `events.stream` */
   readonly events: EventsResource;
   /** `webhooks.list`, `webhooks.create`, `webhooks.get`, `webhooks.update`, `webhooks.remove`, `webhooks.rotate`, `webhooks.ping`, `webhooks.replay`, `webhooks.deliveries` */
   readonly webhooks: WebhooksResource;
@@ -1735,7 +1754,7 @@ export type ErrorCode =
   | "delivery_not_found"
   /** 405: The path exists, but not with this method. */
   | "method_not_allowed"
-  /** 406: `Accept` excludes `application/json`. */
+  /** 406: `Accept` excludes what the operation answers with: `application/json`, of a stream `text/event-stream`. */
   | "not_acceptable"
   /** 408: The request, or its body, did not arrive within 10 seconds. */
   | "request_timeout"
@@ -1759,12 +1778,12 @@ export type ErrorCode =
   | "operator_client"
   /** 409: The client has 100 keys that work. */
   | "too_many_keys"
+  /** 409: The client has as many streams of events as it may have at once. */
+  | "too_many_streams"
   /** 409: The client has 20 webhooks. */
   | "too_many_webhooks"
   /** 409: Nothing is sent to the webhook: it is disabled. */
   | "webhook_disabled"
-  /** 409: Past events are being sent to the webhook already. */
-  | "replay_under_way"
   /** 409: A request with the same `Idempotency-Key` is still running. */
   | "idempotency_in_progress"
   /** 410: The operation's sunset date has passed. */
@@ -1863,6 +1882,7 @@ export const routes = {
   },
   events: {
     list: "GET /events input list",
+    stream: "GET /events/stream input stream",
   },
   webhooks: {
     list: "GET /webhooks input list",

@@ -30,4 +30,5 @@ export type {
   WriteOptions,
 } from "./options.ts";
 export type { RateLimit, RateWindow } from "./rates.ts";
+export type { EventStream } from "./stream.ts";
 export { type EventType, type PetstoreEvent, type VerifyOptions, verifyWebhook } from "./webhooks.ts";

@@ -120,8 +120,9 @@ export const errors = {
   },
   not_acceptable: {
     status: 406,
-    cause: "`Accept` excludes `application/json`.",
-    remedy: "Accept `application/json`, or leave the header out.",
+    cause:
+      "`Accept` excludes what the operation answers with: `application/json`, of a stream `text/event-stream`.",
+    remedy: "Accept that, or leave the header out.",
   },
   request_timeout: {
     status: 408,
@@ -180,6 +181,12 @@ export const errors = {
     cause: "The client has 100 keys that work.",
     remedy: "Revoke one first.",
   },
+  too_many_streams: {
+    status: 409,
+    cause: "The client has as many streams of events as it may have at once.",
+    remedy:
+      "Share one stream, or end one first; one that was cut off is noticed after a while, so repeat after `Retry-After`.",
+  },
   too_many_webhooks: {
     status: 409,
     cause: "The client has 20 webhooks.",
@@ -189,11 +196,6 @@ export const errors = {
     status: 409,
     cause: "Nothing is sent to the webhook: it is disabled.",
     remedy: "Enable it first with `PATCH /webhooks/{webhookId}`.",
-  },
-  replay_under_way: {
-    status: 409,
-    cause: "Past events are being sent to the webhook already.",
-    remedy: "Wait until the webhook's `replaying` is `false`.",
   },
   idempotency_in_progress: {
     status: 409,

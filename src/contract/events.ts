@@ -1,7 +1,7 @@
-import { EventName, StoreEvents } from "./event-shapes.ts";
+import { EventName, StoreEvent, StoreEvents } from "./event-shapes.ts";
 import type { Api } from "./route.ts";
-import { array, problemsOf, string } from "./shape.ts";
-import { dateTimeFilter, givenId, paging } from "./shapes.ts";
+import { array, problemsOf, shown, string } from "./shape.ts";
+import { dateTimeFilter, paging } from "./shapes.ts";
 
 const event = {
   specversion: "1.0",
@@ -22,6 +22,14 @@ const type = array(EventName, {
   description: "Only events of these types; may be repeated.",
 }).optional();
 
+const eventId = /^\d{1,16}$/;
+/** Where somebody stands in the log; 0 is before its first event. */
+const position = string({ pattern: eventId.source }, (value) =>
+  eventId.test(value) && Number.isSafeInteger(Number(value))
+    ? []
+    : [`must be the id of an event, got ${shown(value)}`],
+);
+
 const since = string({}, (value) =>
   value === "now" ? [] : problemsOf(dateTimeFilter, value).map(({ message }) => `${message}, or now`),
 );
@@ -35,7 +43,7 @@ export const events = {
     role: "customer",
     query: {
       type,
-      after: givenId
+      after: position
         .described("Only events after the one with this id: the last that you have dealt with.")
         .optional(),
       since: since
@@ -50,5 +58,23 @@ export const events = {
     errors: ["events_expired"],
     stability: "beta",
     example: { returns: [event] },
+  },
+  stream: {
+    at: "GET /events/stream",
+    summary: "Stream events",
+    description:
+      "Server-sent events: `id` is the event's, `event` its type, `data` the event as `GET /events` gives it. Without a last id it starts now. It costs one request, however long it lasts, and ends when its key may no longer ask or the server stops: connect again with the last id, as browsers do by themselves.",
+    role: "customer",
+    query: {
+      type,
+      lastEventId: position
+        .described("As the header `Last-Event-ID`, for those who cannot send it; the header goes before.")
+        .optional(),
+    },
+    returns: StoreEvent,
+    kind: "stream",
+    errors: ["events_expired", "too_many_streams"],
+    stability: "beta",
+    example: { returns: event },
   },
 } as const satisfies Api;

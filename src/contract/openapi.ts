@@ -95,6 +95,7 @@ function parametersOf({ method, route }: Endpoint): Json[] {
   if (isWrite(method)) headers.push("Idempotency-Key");
   if (takesIfMatch(method, route)) headers.push("If-Match");
   if (method === "GET" && route.kind === "record") headers.push("If-None-Match");
+  if (route.kind === "stream") headers.push("Last-Event-ID");
   return [
     ...parametersIn("path", route.params ?? {}),
     ...parametersIn("query", route.query ?? {}),
@@ -120,6 +121,7 @@ const headerParameters = {
     "5b6c0d0e-1f7a-4d0b-9a52-0d4f9f6f3c11",
   ),
   "If-Match": header("If-Match", "The write is done only if the record still has this ETag.", '"p3"'),
+  "Last-Event-ID": header("Last-Event-ID", "The stream goes on after the event with this id.", "41"),
   "If-None-Match": header("If-None-Match", "304 if the record still has this ETag.", '"p3"'),
 };
 

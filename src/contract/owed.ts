@@ -30,7 +30,12 @@ export function errorsOf({ method, route }: Endpoint): ErrorCode[] {
   return (Object.keys(errors) as ErrorCode[]).filter((code) => all.has(code));
 }
 
-const retriable = new Set<ErrorCode>(["idempotency_in_progress", "request_timeout", "rate_limit_exceeded"]);
+const retriable = new Set<ErrorCode>([
+  "idempotency_in_progress",
+  "too_many_streams",
+  "request_timeout",
+  "rate_limit_exceeded",
+]);
 
 /** Whether the same request can succeed later without anybody changing it. */
 export function isWorthRetrying(code: ErrorCode): boolean {

@@ -165,13 +165,13 @@ export const webhooks = {
     at: "POST /webhooks/{webhookId}/replay",
     summary: "Send past events again",
     description:
-      "Everything since the time that the webhook may see, delivered before or not, with the same ids. It begins at once; events that are no longer kept are not sent.",
+      "Everything since the time that the webhook may see, delivered before or not, with the same ids; some that are up to a minute older may be among it. One that is under way goes on with the earlier of both times. Events that are no longer kept are not sent.",
     role: "customer",
     params: { webhookId },
     body: NewReplay,
     returns: Webhook,
     kind: "plain",
-    errors: ["webhook_not_found", "webhook_disabled", "replay_under_way"],
+    errors: ["webhook_not_found", "webhook_disabled"],
     stability: "beta",
     example: {
       body: { since: "2026-11-15T08:00:00Z" },

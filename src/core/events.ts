@@ -1,6 +1,6 @@
 import type { PetstoreApi } from "../contract/api.ts";
 import type { StoreEvent } from "../contract/event-shapes.ts";
-import type { Int64 } from "../contract/shapes.ts";
+import type { Subscription } from "../contract/route.ts";
 import type { Operations, ReadContext } from "./context.ts";
 import { fail } from "./failure.ts";
 import { seesAll } from "./orders.ts";
@@ -8,7 +8,7 @@ import { cursorAfter, pageOf, readCursor } from "./pages.ts";
 import type { EventRecord } from "./ports.ts";
 
 /** Events come in the order of their times but for what waits, or for clocks that differ: no longer than this. */
-const OUT_OF_ORDER_MS = 60_000;
+export const OUT_OF_ORDER_MS = 60_000;
 
 /** Where all events come from, as CloudEvents wants it told. */
 export const SOURCE = "/petstore";
@@ -16,9 +16,9 @@ export const SOURCE = "/petstore";
 export const events: Operations<PetstoreApi["events"]> = {
   async list(cx, { type, after, since, limit, cursor }) {
     if (after !== undefined && since !== undefined) refuseBoth();
-    const position = readCursor(cursor, "events", "id", "number")?.id ?? after;
+    const position = readCursor(cursor, "events", "id", "number")?.id ?? numberOf(after);
     const upTo = await cx.store.lastEvent();
-    const start = position === undefined ? await startOf(cx, since, upTo) : exact(position);
+    const start = position === undefined ? await startOf(cx, since, upTo) : position;
     const records = await cx.store.events({
       after: start,
       upTo,
@@ -30,7 +30,20 @@ export const events: Operations<PetstoreApi["events"]> = {
     const page = pageOf(records, limit, shownEvent, (last) => cursorAt(last.id));
     return { ...page, monitor: page.next ?? cursorAt(Math.max(start, upTo)) };
   },
+
+  async stream(cx, { type, lastEventId }) {
+    const last = numberOf(lastEventId);
+    const after = last ?? (await cx.store.lastEvent());
+    if (last !== undefined) await requireKept(cx, last, "lastEventId");
+    return { body: { after, types: type, clientId: seesAll(cx) ? undefined : cx.caller.clientId } };
+  },
 };
+
+/** Whether a subscriber sees an event. */
+export function isFor({ types, clientId }: Subscription, event: EventRecord): boolean {
+  if (types && !types.includes(event.type)) return false;
+  return clientId === undefined || event.clientId === null || event.clientId === clientId;
+}
 
 /** An event in the form of CloudEvents 1.0. */
 export function shownEvent({ id, type, subject, clientId, data, at }: EventRecord): StoreEvent {
@@ -49,11 +62,7 @@ export function shownEvent({ id, type, subject, clientId, data, at }: EventRecor
 }
 
 /** Refuses to go on where events are missing: behind what is no longer kept, and beyond what there ever was. */
-export async function requireKept(
-  cx: Pick<ReadContext, "store">,
-  position: Int64,
-  field: string,
-): Promise<void> {
+async function requireKept(cx: Pick<ReadContext, "store">, position: number, field: string): Promise<void> {
   const { forgotten, given } = await cx.store.eventBounds();
   if (position < forgotten)
     fail(
@@ -71,9 +80,8 @@ function startOf({ store }: ReadContext, since: string | undefined, upTo: number
   return since === "now" ? upTo : store.lastEventBefore(Date.parse(since) - OUT_OF_ORDER_MS, upTo);
 }
 
-/** No event has a number that is not exact; one behind all of them is refused later. */
-function exact(position: Int64): number {
-  return typeof position === "bigint" ? Number.MAX_SAFE_INTEGER : position;
+function numberOf(id: string | undefined): number | undefined {
+  return id === undefined ? undefined : Number(id);
 }
 
 function cursorAt(id: number): string {

@@ -4,7 +4,7 @@ import { roles } from "../contract/route.ts";
 import type { Webhook, WebhookUpdate } from "../contract/webhook-shapes.ts";
 import { type Operations, requireMatch, type WriteContext } from "./context.ts";
 import { deliveries, shownDelivery } from "./deliveries.ts";
-import { SOURCE } from "./events.ts";
+import { OUT_OF_ORDER_MS, SOURCE } from "./events.ts";
 import { Conflict, fail } from "./failure.ts";
 import { isWithin } from "./keys.ts";
 import { ownWebhook, requireEnabled } from "./own-webhooks.ts";
@@ -98,13 +98,9 @@ export const webhooks: Operations<PetstoreApi["webhooks"]> = {
 
   async replay(cx, { webhookId, body: { since } }) {
     const before = requireEnabled(await ownWebhook(cx, webhookId));
-    if (before.replayAfter !== null)
-      fail(
-        "replay_under_way",
-        `Past events are being sent to webhook ${before.id} already. Wait until that is done.`,
-      );
     const replayUpTo = await cx.store.lastEvent();
-    const replayAfter = await cx.store.lastEventBefore(Date.parse(since), replayUpTo);
+    const asked = await cx.store.lastEventBefore(Date.parse(since) - OUT_OF_ORDER_MS, replayUpTo);
+    const replayAfter = Math.min(asked, before.replayAfter ?? asked);
     const isNone = replayAfter >= replayUpTo;
     const webhook = isNone ? before : await change(cx, before, { ...before, replayAfter, replayUpTo });
     return { body: shownWebhook(webhook, cx.now) };

@@ -8,34 +8,19 @@ export interface WebhooksOptions extends Pick<DelivererOptions, "store" | "clock
   readonly allowPrivate: boolean;
   /** How names of receivers are resolved; as the machine does it by default. */
   readonly resolve?: Resolve | undefined;
-  /** How long deliveries are kept. */
-  readonly keptMs: number;
-}
-
-export interface Webhooks extends Deliverer {
-  /** Drops deliveries that are no longer kept, step by step. */
-  sweep(): Promise<void>;
 }
 
 /** All that is done for webhooks after the answer. */
-export function openWebhooks(options: WebhooksOptions): Webhooks {
-  const { store, clock, onFault, allowPrivate, keptMs, resolve = systemResolve } = options;
-  const perform = async (operation: string, input: unknown) => (await options.perform(operation, input)).body;
-  const send = guardedSender({ allowPrivate, resolve, userAgent: `Petstore/${API_VERSION}` });
-  const delivering = deliverer({ store, perform, send, clock, onFault, chance: Math.random });
-  let isStopping = false;
-  return {
-    wake: delivering.wake,
-    async sweep() {
-      const before = clock() - keptMs;
-      for (let isDone = false; !isDone && !isStopping; )
-        ({ isDone } = (await perform("delivering.forget", { before })) as { isDone: boolean });
-    },
-    stop() {
-      isStopping = true;
-      return delivering.stop();
-    },
-  };
+export function openWebhooks(options: WebhooksOptions): Deliverer {
+  const { store, clock, onFault, allowPrivate, resolve = systemResolve } = options;
+  return deliverer({
+    store,
+    perform: async (operation, input) => (await options.perform(operation, input)).body,
+    send: guardedSender({ allowPrivate, resolve, userAgent: `Petstore/${API_VERSION}` }),
+    clock,
+    onFault,
+    chance: Math.random,
+  });
 }
 
 /** Loaded by the first who has a webhook. */

@@ -162,11 +162,10 @@ test("a start at a time leaves nothing out from then on, and begins at most a mi
 test("a position that no event ever had is refused, because what comes before it would be missed", async () => {
   const last = (await everything(store.staff, "?limit=100")).at(-1) as Told;
   expect((await store.staff.get(`/events?after=${last.id}`)).body).toEqual([]);
-  for (const after of [Number(last.id) + 1000, "9223372036854775807"]) {
-    const error = await refused(store, () => store.staff.get(`/events?after=${after}`));
-    expect(error).toMatchObject({ code: "invalid_parameter", details: [{ field: "after" }] });
-    expect(error.message).toContain(`the last is ${last.id}`);
-  }
+  const beyond = Number(last.id) + 1000;
+  const error = await refused(store, () => store.staff.get(`/events?after=${beyond}`));
+  expect(error).toMatchObject({ code: "invalid_parameter", details: [{ field: "after" }] });
+  expect(error.message).toContain(`the last is ${last.id}`);
 });
 
 test("two starts, an unknown type and a time that is none are refused by name", async () => {
@@ -175,6 +174,7 @@ test("two starts, an unknown type and a time that is none are refused by name", 
     ["?type=pet.eaten", "type[0]"],
     ["?since=yesterday", "since"],
     ["?after=-1", "after"],
+    ["?after=9223372036854775807", "after"],
   ]) {
     const error = await refused(store, () => store.customer.get(`/events${query}`));
     expect(error).toMatchObject({ code: "invalid_parameter", details: [{ field }] });

@@ -1,0 +1,34 @@
+// What the log says when a server that this one needs goes away and comes back.
+import type { Log } from "./http/log.ts";
+
+export function postgresTold(log: Log) {
+  return {
+    onAway: (cause: string) =>
+      log.error("PostgreSQL cannot be reached; requests are refused until it is back.", { cause }),
+    onBack: (awayMs: number) =>
+      log.warn("PostgreSQL is back; requests are answered again.", {
+        awaySeconds: Math.round(awayMs) / 1000,
+      }),
+  };
+}
+
+export function valkeyTold(log: Log) {
+  return {
+    onAway: (cause: string, node: string | null) =>
+      node === null
+        ? log.warn("Valkey cannot be reached; each instance limits from its own memory.", { cause })
+        : log.warn(
+            "A node of Valkey cannot be reached; each instance limits its clients from its own memory.",
+            { node, cause },
+          ),
+    onStillAway: (cause: string, node: string | null) =>
+      log.warn(`${node === null ? "Valkey" : "A node of Valkey"} still cannot be reached.`, {
+        ...(node !== null && { node }),
+        cause,
+      }),
+    onBack: (node: string | null) =>
+      node === null
+        ? log.warn("Valkey is back; limits are shared again.")
+        : log.warn("A node of Valkey is back, or another has its place; limits are shared again.", { node }),
+  };
+}
