@@ -8,6 +8,8 @@ import { turnsOf } from "./turns.ts";
 const LOOK_EVERY_MS = 500;
 /** How long after a write of this instance its events are looked for: what is written together is taken together. */
 const AFTER_A_WRITE_MS = 20;
+/** How long after a try its place is given to another: what ends together is followed together. */
+const AFTER_A_TRY_MS = 2;
 /** Webhooks that are looked at in one turn. */
 const WEBHOOKS_AT_ONCE = 50;
 /** How often an outcome is noted anew while the database is away; then its lease ends, and the try is made again. */
@@ -45,7 +47,7 @@ export function deliverer(options: DelivererOptions): Deliverer {
   let hasWebhooks = true;
   let looking: Promise<void> | undefined;
   let isAskedAgain = false;
-  let soon: Timer | undefined;
+  let soon: { readonly at: number; readonly timer: Timer } | undefined;
 
   const look = (): Promise<void> => {
     if (looking) {
@@ -56,16 +58,20 @@ export function deliverer(options: DelivererOptions): Deliverer {
       .catch(onFault)
       .finally(() => {
         looking = undefined;
-        if (isAskedAgain && !isStopping) lookSoon();
+        if (isAskedAgain) lookIn(AFTER_A_TRY_MS);
         isAskedAgain = false;
       });
     return looking;
   };
-  const lookSoon = () => {
-    soon ??= setTimeout(() => {
+  const lookIn = (milliseconds: number) => {
+    const at = performance.now() + milliseconds;
+    if (isStopping || (soon && soon.at <= at)) return;
+    clearTimeout(soon?.timer);
+    const timer = setTimeout(() => {
       soon = undefined;
-      if (!isStopping) void look();
-    }, AFTER_A_WRITE_MS);
+      void look();
+    }, milliseconds);
+    soon = { at, timer };
   };
 
   const lookOnce = async () => {
@@ -102,7 +108,7 @@ export function deliverer(options: DelivererOptions): Deliverer {
     for (const attempt of attempts) {
       const done = deliver(attempt).finally(() => {
         underWay.delete(attempt);
-        if (!isStopping) lookSoon();
+        lookIn(AFTER_A_TRY_MS);
       });
       underWay.set(attempt, { done, isFailing: failing.has(attempt.webhookId) });
     }
@@ -139,12 +145,12 @@ export function deliverer(options: DelivererOptions): Deliverer {
   timer.unref();
   return {
     wake: () => {
-      if (hasWebhooks && !isStopping) lookSoon();
+      if (hasWebhooks) lookIn(AFTER_A_WRITE_MS);
     },
     async stop() {
       isStopping = true;
       clearInterval(timer);
-      clearTimeout(soon);
+      clearTimeout(soon?.timer);
       await looking;
       await Promise.all(Array.from(underWay.values(), ({ done }) => done));
     },

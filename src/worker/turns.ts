@@ -6,7 +6,7 @@ export const TRIES_AT_ONCE = 100;
 /** Of them those to webhooks whose last try failed: however many receivers are dead, the others have room. */
 export const FAILING_TRIES_AT_ONCE = 50;
 /** To one webhook. */
-export const TRIES_OF_A_WEBHOOK = 5;
+export const TRIES_OF_A_WEBHOOK = 10;
 /** To one whose last try failed: enough to find out that it is back. */
 export const TRIES_OF_A_FAILING_WEBHOOK = 1;
 

@@ -1,7 +1,10 @@
 import { expect, test } from "bun:test";
+import { TRIES_OF_A_WEBHOOK } from "../../src/worker/turns.ts";
 import { aStore } from "../harness.ts";
 import { aHook, aReceiver, deliveriesOf, newest, PRIVATE, verified } from "../webhooks/receiver.ts";
 
+/** Events that are more than a webhook has tries at once, and fit on a page. */
+const MANY = TRIES_OF_A_WEBHOOK + 7;
 const SECOND = 1000;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -201,18 +204,18 @@ test("a slow receiver holds nobody else up", async () => {
   const { customer, staff } = store;
   const late = await aHook(customer, { url: slow.url, types: ["category.created"] });
   const soon = await aHook(customer, { url: quick.url, types: ["category.created"] });
-  for (let n = 1; n <= 12; n++) {
+  for (let n = 1; n <= MANY; n++) {
     await staff.post("/categories", { name: `Kind ${n}` });
     await quick.nth(n);
   }
-  expect(slow.received.length).toBeLessThanOrEqual(5);
+  expect(slow.received.length).toBe(TRIES_OF_A_WEBHOOK);
   held.resolve(new Response(null, { status: 200 }));
   slow.answer = () => new Response(null, { status: 200 });
-  await slow.nth(12);
-  expect(new Set(slow.received.map(({ id }) => id)).size).toBe(12);
+  await slow.nth(MANY);
+  expect(new Set(slow.received.map(({ id }) => id)).size).toBe(MANY);
   for (const hook of [late, soon]) {
     await newest(customer, hook, ({ state }) => state === "delivered");
-    expect(await deliveriesOf(customer, hook)).toHaveLength(12);
+    expect(await deliveriesOf(customer, hook)).toHaveLength(MANY);
   }
 });
 

@@ -9,12 +9,12 @@ function hooks(count: number, failingSince: number | null = null, from = 1): Web
 const none = { byWebhook: new Map<number, number>(), all: 0, failing: 0 };
 const sum = (turns: readonly { limit: number }[]) => turns.reduce((all, { limit }) => all + limit, 0);
 
-test("a webhook has five tries at once, less those that are under way", () => {
-  expect(turnsOf(hooks(1), none)).toEqual([{ webhookId: 1, limit: 5 }]);
-  expect(turnsOf(hooks(1), { byWebhook: new Map([[1, 3]]), all: 3, failing: 0 })).toEqual([
+test("a webhook has ten tries at once, less those that are under way", () => {
+  expect(turnsOf(hooks(1), none)).toEqual([{ webhookId: 1, limit: 10 }]);
+  expect(turnsOf(hooks(1), { byWebhook: new Map([[1, 8]]), all: 8, failing: 0 })).toEqual([
     { webhookId: 1, limit: 2 },
   ]);
-  expect(turnsOf(hooks(1), { byWebhook: new Map([[1, 5]]), all: 5, failing: 0 })).toEqual([]);
+  expect(turnsOf(hooks(1), { byWebhook: new Map([[1, 10]]), all: 10, failing: 0 })).toEqual([]);
 });
 
 test("one whose last try failed has one", () => {
