@@ -91,17 +91,24 @@ export function deliverer(options: DelivererOptions): Deliverer {
     }
   };
   const begin = async () => {
-    const due = await store.dueWebhooks(clock(), lastId, WEBHOOKS_AT_ONCE);
-    const isEnd = due.length < WEBHOOKS_AT_ONCE;
+    const due = await nextDue();
     const turns = turnsOf(
       due.filter((webhook) => isAtWork(webhook, clock())),
       counted(),
     );
-    lastId = isEnd ? 0 : (due.at(-1)?.id ?? 0);
-    if (!isEnd) isAskedAgain = true;
+    // Past those who had a turn, or past those who may have none.
+    lastId = turns.at(-1)?.webhookId ?? due[WEBHOOKS_AT_ONCE - 1]?.id ?? lastId;
     if (turns.length === 0 || isStopping) return;
+    if (due.length >= WEBHOOKS_AT_ONCE) isAskedAgain = true;
     const failing = new Set(due.filter(({ failingSince }) => failingSince !== null).map(({ id }) => id));
     await claim(turns, failing);
+  };
+  /** From where the last turn ended to the end, and on from the beginning. */
+  const nextDue = async () => {
+    const due = await store.dueWebhooks(clock(), lastId, WEBHOOKS_AT_ONCE);
+    if (lastId === 0 || due.length === WEBHOOKS_AT_ONCE) return due;
+    const others = await store.dueWebhooks(clock(), 0, WEBHOOKS_AT_ONCE - due.length);
+    return [...due, ...others.filter(({ id }) => id <= lastId)];
   };
   const claim = async (turns: readonly Turn[], failing: ReadonlySet<number>) => {
     const attempts = (await perform("delivering.claim", { turns })) as Attempt[];

@@ -54,7 +54,8 @@ export function guardedSender(options: SenderOptions): (attempt: Attempt) => Pro
       ...part,
       durationMs: Math.round(performance.now() - started),
     });
-    const deadline = AbortSignal.timeout(timeoutMs);
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), timeoutMs);
     try {
       requireAllowed(new URL(url), allowPrivate);
       const response = await answered(url, body, {
@@ -62,7 +63,7 @@ export function guardedSender(options: SenderOptions): (attempt: Attempt) => Pro
         // A connection of its own: one that is kept would lead to an address that was judged long ago.
         agent: false,
         lookup,
-        signal: deadline,
+        signal: deadline.signal,
         headers: {
           ...headers,
           "content-type": "application/cloudevents+json; charset=utf-8",
@@ -79,7 +80,9 @@ export function guardedSender(options: SenderOptions): (attempt: Attempt) => Pro
         retryAfterSeconds: retryAfterOf(response.headers["retry-after"]),
       });
     } catch (error) {
-      return told({ reason: deadline.aborted ? "timeout" : failureOf(error) });
+      return told({ reason: deadline.signal.aborted ? "timeout" : failureOf(error) });
+    } finally {
+      clearTimeout(timer);
     }
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { TRIES_OF_A_WEBHOOK } from "../../src/worker/turns.ts";
+import { TRIES_AT_ONCE, TRIES_OF_A_WEBHOOK } from "../../src/worker/turns.ts";
 import { aStore } from "../harness.ts";
 import { aHook, aReceiver, deliveriesOf, newest, PRIVATE, verified } from "../webhooks/receiver.ts";
 
@@ -217,6 +217,32 @@ test("a slow receiver holds nobody else up", async () => {
     await newest(customer, hook, ({ state }) => state === "delivered");
     expect(await deliveriesOf(customer, hook)).toHaveLength(MANY);
   }
+});
+
+test("when all tries are taken, the next that is free goes to whom it has not been yet", async () => {
+  await using store = await aStore(PRIVATE);
+  const ends = new Map<string, (() => void)[]>();
+  await using receiver = aReceiver(async (_, request) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { search } = new URL(request.url);
+    ends.set(search, [...(ends.get(search) ?? []), resolve]);
+    await promise;
+    return new Response();
+  });
+  const { customer, staff } = store;
+  const types = ["category.created"];
+  const busy = TRIES_AT_ONCE / TRIES_OF_A_WEBHOOK;
+  for (let n = 1; n <= busy; n++) await aHook(customer, { url: `${receiver.url}?${n}`, types });
+  for (let n = 1; n <= MANY; n++) await staff.post("/categories", { name: `Kind ${n}` });
+  await receiver.nth(TRIES_AT_ONCE);
+  await aHook(customer, { url: `${receiver.url}?last`, types });
+  await staff.post("/categories", { name: "One more" });
+  for (const end of ends.get("?1")?.splice(0, 1) ?? []) end();
+  await receiver.nth(TRIES_AT_ONCE + 1);
+  expect(ends.get("?last")).toHaveLength(1);
+  receiver.answer = () => new Response();
+  for (const end of [...ends.values()].flat()) end();
+  await receiver.nth(busy * (MANY + 1) + 1);
 });
 
 test("a ping is sent once and tells its outcome, and does not count against the webhook", async () => {
