@@ -14,7 +14,7 @@ const endpointById = new Map(everyEndpoint.map((endpoint) => [endpoint.id, endpo
 export function clientApi(): string {
   const parts = [
     "// Generated from the contract by client/generate.ts: `npm run generate` writes it anew.",
-    'import type { Call, ListCall } from "./call.ts";\nimport type { CallOptions, ChangeOptions, WriteOptions } from "./options.ts";\nimport type { EventStream } from "./stream.ts";',
+    'import type { Call, EventStream, ListCall } from "./call.ts";\nimport type { CallOptions, ChangeOptions, WriteOptions } from "./options.ts";',
     ...Object.entries(schemas).map(([name, schema]) => recordOf(name, schema)),
     ...everyEndpoint.map(queryOf),
     ...resourcesOf(api, ""),

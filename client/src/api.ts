@@ -1,8 +1,7 @@
 // Generated from the contract by client/generate.ts: `npm run generate` writes it anew.
 
-import type { Call, ListCall } from "./call.ts";
+import type { Call, EventStream, ListCall } from "./call.ts";
 import type { CallOptions, ChangeOptions, WriteOptions } from "./options.ts";
-import type { EventStream } from "./stream.ts";
 
 /** Who is calling. */
 export interface Account {
@@ -1159,7 +1158,7 @@ export interface EventsListQuery {
    * Where to start: a time (RFC 3339), or `now`. Nothing from then on is left out; some that are up to a
    * minute older may come first.
    */
-  since?: string | undefined;
+  since?: string | "now" | undefined;
   /** Records on a page. */
   limit?: number | undefined;
   /** Where the page starts: from the `Link` header of the page before. */

@@ -1,6 +1,6 @@
 // A typed client of the Petstore API that retries, paces itself and verifies webhooks.
 export type * from "./api.ts";
-export type { Answer, Call, ListCall, Page } from "./call.ts";
+export type { Answer, Call, EventStream, ListCall, Page } from "./call.ts";
 export { Petstore } from "./client.ts";
 export {
   ApiError,
@@ -30,5 +30,4 @@ export type {
   WriteOptions,
 } from "./options.ts";
 export type { RateLimit, RateWindow } from "./rates.ts";
-export type { EventStream } from "./stream.ts";
 export { type EventType, type PetstoreEvent, type VerifyOptions, verifyWebhook } from "./webhooks.ts";

@@ -1,3 +1,4 @@
+import type { EventStream } from "./call.ts";
 import { apiErrorOf, ConnectionError, PetstoreError, TimeoutError, UnreadableAnswerError } from "./errors.ts";
 import { framesOf } from "./frames.ts";
 import { queryOf } from "./json.ts";
@@ -7,16 +8,6 @@ import { initOf, limitsQuestion, type Request, type Send } from "./request.ts";
 import { retryWaitMs } from "./retry.ts";
 import { turns } from "./turn.ts";
 
-/**
- * Events as they happen, for `for await`. It connects again by itself, after the last event, with back-off; it throws where
- * that cannot help, and ends when its signal aborts or the loop is left.
- */
-export interface EventStream<T> extends AsyncIterable<T> {
-  /** Where the next connection goes on: behind the last event that was given. */
-  readonly lastEventId: string | undefined;
-}
-
-/** @internal */
 export type Follow = <T>(request: Request) => EventStream<T>;
 
 /** The server says something every ten seconds: one that is silent for so long is gone. */

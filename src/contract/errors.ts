@@ -211,7 +211,7 @@ export const errors = {
     status: 410,
     cause: "The events behind this position are no longer kept.",
     remedy:
-      "Some were missed: read the records anew, then go on with `since=now`, or without a position from the oldest that is kept.",
+      "Some were missed: read the records anew, then begin anew, with `since=now` or a stream without a last id.",
   },
   precondition_failed: {
     status: 412,

@@ -1,6 +1,6 @@
 import { EventName, StoreEvent, StoreEvents } from "./event-shapes.ts";
 import type { Api } from "./route.ts";
-import { array, problemsOf, shown, string } from "./shape.ts";
+import { array, custom, problemsOf, shown, string } from "./shape.ts";
 import { dateTimeFilter, paging } from "./shapes.ts";
 
 const event = {
@@ -30,8 +30,13 @@ const position = string({ pattern: eventId.source }, (value) =>
     : [`must be the id of an event, got ${shown(value)}`],
 );
 
-const since = string({}, (value) =>
-  value === "now" ? [] : problemsOf(dateTimeFilter, value).map(({ message }) => `${message}, or now`),
+/** A time, or the word for the present one. */
+const since = custom<string>(
+  (value) => {
+    const [problem] = value === "now" ? [] : problemsOf(dateTimeFilter, value);
+    return problem && `${problem.message}, or now`;
+  },
+  { anyOf: [dateTimeFilter.schema, { type: "string", enum: ["now"] }] },
 );
 
 export const events = {

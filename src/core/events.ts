@@ -67,10 +67,10 @@ async function requireKept(cx: Pick<ReadContext, "store">, position: number, fie
   if (position < forgotten)
     fail(
       "events_expired",
-      `Events up to ${forgotten} are no longer kept, and you have read up to ${position}. Read the records anew, then go on with since=now.`,
+      `Events up to ${forgotten} are no longer kept, and you have read up to ${position}. Read the records anew, then begin anew, with since=now or a stream without a last id.`,
     );
   if (position > given) {
-    const message = `names event ${position}, but the last is ${given}; if the store was restored from a backup, read the records anew and go on with since=now`;
+    const message = `names event ${position}, but the last is ${given}; if the store was restored from a backup, read the records anew, then begin anew`;
     fail("invalid_parameter", `The parameter ${field} ${message}.`, [{ field, message }]);
   }
 }

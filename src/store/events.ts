@@ -11,8 +11,8 @@ interface EventRow {
   readonly at: number;
 }
 
-const columns = fragment`id, type, subject, client_id as "clientId", data, at`;
-const names = namesOf(columns);
+export const eventColumns = fragment`id, type, subject, client_id as "clientId", data, at`;
+const names = namesOf(eventColumns);
 
 const insertEvents = new RowsStatement<EventRow>("events (type, subject, client_id, data, at)", [
   "type",
@@ -56,14 +56,10 @@ export function eventReads(db: Db): Pick<Reads, "lastEvent" | "eventBounds" | "e
       const found = await db.get(lastBefore, { step: 2 ** Math.ceil(Math.log2(upTo + 1)), upTo, at });
       return found?.id ?? 0;
     },
-    events: eventList(db, byEquality),
-  };
-}
-
-export function eventList(db: Db, range: EventRange): Reads["events"] {
-  return (query) => {
-    const page = eventPage(query, range);
-    return page ? db.all(listing<EventRecord>(page.text), page.values) : [];
+    events: (query) => {
+      const page = eventPage(query);
+      return page ? db.all(listing<EventRecord>(page.text), page.values) : [];
+    },
   };
 }
 
@@ -71,23 +67,8 @@ export async function forgottenEvents(db: Db): Promise<number> {
   return (await db.get(forgottenUpTo, {}))?.id ?? 0;
 }
 
-/** A range of the log: the events of a type, of a type and a client, or all, between two numbers. */
-export type EventRange = (
-  of: Readonly<Record<string, Value>>,
-  bounds: Pick<EventQuery, "after" | "upTo" | "limit">,
-) => { text: string; values: Value[] };
-
-export const selectEvents = `select ${columns.text} from events where`;
-
-const byEquality: EventRange = (of, { after, upTo, limit }) => ({
-  text: `${selectEvents} ${Object.keys(of)
-    .map((column) => `${column} = ? and `)
-    .join("")}id > ? and id <= ? order by id ${LIMIT}`,
-  values: [...Object.values(of), after, upTo, limit],
-});
-
 /** A page; each type, or each type of a client, is a range of an index of its own, and they are merged. */
-function eventPage(query: EventQuery, range: EventRange): { text: string; values: Value[] } | null {
+function eventPage(query: EventQuery): { text: string; values: Value[] } | null {
   const { types, clientId, limit } = query;
   if (clientId === undefined && !types) return range({}, query);
   const { catalogue, client } = eventScopes(types);
@@ -103,6 +84,14 @@ function eventPage(query: EventQuery, range: EventRange): { text: string; values
   return {
     text: `select ${names} from (${merged}) as merged order by id ${LIMIT}`,
     values: [...ranges.flatMap(({ values }) => values), limit],
+  };
+}
+
+function range(of: Readonly<Record<string, Value>>, { after, upTo, limit }: EventQuery) {
+  const equal = Object.keys(of).map((column) => `${column} = ? and `);
+  return {
+    text: `select ${eventColumns.text} from events where ${equal.join("")}id > ? and id <= ? order by id ${LIMIT}`,
+    values: [...Object.values(of), after, upTo, limit],
   };
 }
 

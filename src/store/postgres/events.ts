@@ -1,7 +1,8 @@
-import type { Reads, Writes } from "../../core/ports.ts";
-import { type EventRange, eventList, eventWrites, forgottenEvents, selectEvents } from "../events.ts";
-import { LIMIT } from "../page.ts";
-import { type Db, fragment, sql } from "../statement.ts";
+import { eventScopes } from "../../core/event-scopes.ts";
+import type { EventQuery, EventRecord, Reads, Writes } from "../../core/ports.ts";
+import { eventColumns, eventWrites, forgottenEvents } from "../events.ts";
+import { type Db, fragment, sql, statement } from "../statement.ts";
+import type { Sent } from "./wire.ts";
 
 // Numbers come from a sequence, and transactions commit in another order: 5 may be seen after 6. So whoever will take
 // numbers first holds a shared lock that says after which, and whoever reads goes no further than the least of those.
@@ -14,6 +15,9 @@ const given = fragment`select case when is_called then last_value else 0 end as 
 const holdBack = sql`
   select pg_advisory_xact_lock_shared((${TAG}::bigint << 48) | given.id) from (${given}) as given`;
 
+/** For whoever gives events numbers by itself. */
+export const eventLock: Sent = { text: holdBack.text };
+
 /** The last number first, then the locks: whose lock is not seen by then takes numbers behind that one. */
 const lastEvent = sql<{ given: number; id: number }>`
   with given as materialized (${given}),
@@ -24,23 +28,44 @@ const lastEvent = sql<{ given: number; id: number }>`
 
 const lastGiven = sql<{ id: number }>`${given}`;
 
+const everyEvent = sql<EventRecord>`
+  select ${eventColumns} from events where id > :after and id <= :upTo order by id limit cast(:limit as bigint)`;
+
 /**
- * All columns of an index in one comparison: of `type = ?` the planner may believe that events of it are found sooner by
- * walking the whole log, which is wrong for a type that has become rare.
+ * One text for however many types. The columns of an index are compared at once: of `type = ...` the planner may believe
+ * that events of it are found sooner by walking the whole log, which is wrong for a type that has become rare.
  */
-const byComparison: EventRange = (of, { after, upTo, limit }) => {
-  const over = [...Object.keys(of), "id"].join(", ");
-  const marks = `(${"?, ".repeat(Object.keys(of).length)}?)`;
-  const isThere = "client_id" in of ? "client_id is not null and " : "";
-  return {
-    text: `${selectEvents} ${isThere}(${over}) > ${marks} and (${over}) <= ${marks} order by ${over} ${LIMIT}`,
-    values: [...Object.values(of), after, ...Object.values(of), upTo, limit],
-  };
-};
+const typesOrdered = fragment`
+  select found.* from (
+    select e.* from string_to_table(:types, ',') as wanted (type) cross join lateral (
+      select ${eventColumns} from events
+      where (events.type, events.id) > (wanted.type, cast(:after as bigint))
+        and (events.type, events.id) <= (wanted.type, cast(:upTo as bigint))
+      order by events.type, events.id limit cast(:limit as bigint)) as e
+    union all
+    select e.* from string_to_table(:ownTypes, ',') as wanted (type) cross join lateral (
+      select ${eventColumns} from events
+      where client_id = cast(:clientId as bigint)
+        and (events.type, events.id) > (wanted.type, cast(:after as bigint))
+        and (events.type, events.id) <= (wanted.type, cast(:upTo as bigint))
+      order by events.type, events.id limit cast(:limit as bigint)) as e
+  ) as found order by found.id limit cast(:limit as bigint)`;
+
+const eventsOfTypes = statement<EventRecord>(typesOrdered.text, "list");
+
+function argumentsOf({ types, clientId, ...bounds }: EventQuery) {
+  const { catalogue, client } = eventScopes(types);
+  const ofAnybody = clientId === undefined ? [...catalogue, ...client] : catalogue;
+  const own = typeof clientId === "number" ? client : [];
+  return { ...bounds, types: ofAnybody.join(), ownTypes: own.join(), clientId: clientId ?? 0 };
+}
 
 export function orderedEventReads(db: Db): Pick<Reads, "events" | "lastEvent" | "eventBounds"> {
   return {
-    events: eventList(db, byComparison),
+    events: ({ types, clientId, ...bounds }) =>
+      clientId === undefined && !types
+        ? db.all(everyEvent, bounds)
+        : db.all(eventsOfTypes, argumentsOf({ types, clientId, ...bounds })),
     lastEvent: async () => (await db.get(lastEvent, {}))?.id ?? 0,
     eventBounds: async () => {
       const [forgotten, last] = await Promise.all([forgottenEvents(db), db.get(lastGiven, {})]);

@@ -10,8 +10,7 @@ import { orderedEventReads } from "./events.ts";
  * whoever asked sees all that was committed before.
  */
 export function readsInTurns(db: Db): Reads {
-  const sharing = sharingLists(db);
-  return { ...reads(sharing), ...orderedEventReads(sharing), ...gatheringPets(db) };
+  return { ...reads(sharingLists(db)), ...orderedEventReads(db), ...gatheringPets(db) };
 }
 
 /** A list that several ask for in one turn is asked for once. Each has an array of its own; the rows in it are shared, and nobody's to change. */
