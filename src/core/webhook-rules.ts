@@ -52,7 +52,7 @@ function problemOf(
   const host = hostOf(hostname);
   const isLocalName = /(^|\.)(localhost|local|internal)\.?$/.test(host);
   return isLocalName || (isAddress(host) && !isPublicAddress(host))
-    ? `must be on a public address, not on ${host}`
+    ? `must be public, and ${host} is not`
     : null;
 }
 
