@@ -165,7 +165,7 @@ export interface WebhookWrites {
   takeDeliveries(webhookId: number, now: number, until: number, limit: number): Awaitable<DeliveryRecord[]>;
   /** `null`: the try is not the delivery's last one, or has an outcome already. */
   noteDelivery(outcome: DeliveryOutcome): Awaitable<DeliveryRecord | null>;
-  /** The first failure since the last success, or `null` for a success. */
+  /** A failure, of which the first since the last success is kept; or `null` for a success. */
   noteFailing(webhookId: number, since: number | null): Awaitable<void>;
   /** Whether it was enabled. */
   disableWebhook(webhookId: number, reason: DisabledReason): Awaitable<boolean>;

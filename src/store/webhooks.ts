@@ -45,8 +45,10 @@ const update = sql<{ id: number }>`
   where id = :id and version = :version returning id`;
 const remove = sql<{ id: number }>`delete from webhooks where id = :id returning id`;
 const handOver = sql`update webhooks set key_id = :toKeyId, version = version + 1 where key_id = :fromKeyId`;
-const noteFailing = sql`
-  update webhooks set failing_since = :since, version = version + 1 where id = :webhookId and disabled_reason is null`;
+const noteFailure = sql`
+  update webhooks set failing_since = :since, version = version + 1 where id = :webhookId and failing_since is null`;
+const noteSuccess = sql`
+  update webhooks set failing_since = null, version = version + 1 where id = :webhookId and failing_since is not null`;
 const disable = sql<{ id: number }>`
   update webhooks set disabled_reason = :reason, replay_after = null, replay_up_to = null, version = version + 1
   where id = :webhookId and disabled_reason is null returning id`;
@@ -110,7 +112,8 @@ export function webhookWrites(db: Db): Pick<WebhookWrites, Changed> {
     // Where one writes after another, as in SQLite, nobody else goes on with it meanwhile.
     lockedFanOut: async () => (await db.get(position, {}))?.position ?? 0,
     moveFanOut: (to) => db.run(moveFanOut, { position: to }),
-    noteFailing: (webhookId, since) => db.run(noteFailing, { webhookId, since }),
+    noteFailing: (webhookId, since) =>
+      since === null ? db.run(noteSuccess, { webhookId }) : db.run(noteFailure, { webhookId, since }),
     disableWebhook: async (webhookId, reason) => (await db.get(disable, { webhookId, reason })) !== null,
   };
 }

@@ -98,8 +98,8 @@ export function deliverer(options: DelivererOptions): Deliverer {
     );
     // Past those who had a turn, or past those who may have none.
     lastId = turns.at(-1)?.webhookId ?? due[WEBHOOKS_AT_ONCE - 1]?.id ?? lastId;
+    if (due.length >= WEBHOOKS_AT_ONCE) lookIn(turns.length > 0 ? AFTER_A_TRY_MS : AFTER_A_WRITE_MS);
     if (turns.length === 0 || isStopping) return;
-    if (due.length >= WEBHOOKS_AT_ONCE) isAskedAgain = true;
     const failing = new Set(due.filter(({ failingSince }) => failingSince !== null).map(({ id }) => id));
     await claim(turns, failing);
   };

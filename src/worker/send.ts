@@ -10,7 +10,8 @@ import { hostOf } from "../core/webhook-rules.ts";
 export const RECEIVER_MS = 15_000;
 /** Bytes of an answer that are read; the rest is not waited for. */
 const RESPONSE_BYTES = 4 * RESPONSE_CHARACTERS;
-const LONGEST_RETRY_AFTER = 100_000;
+/** Seconds; what is longer is as good as this. */
+const LONGEST_RETRY_AFTER = 86_400;
 
 /** The addresses of a name. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;

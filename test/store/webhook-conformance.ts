@@ -114,6 +114,19 @@ export function webhookCases(named: (name: string) => string, opened: () => Open
     expect(await run((s) => s.removeWebhook(before.id))).toBe(false);
   });
 
+  test(named("the first failure since the last success is known"), async () => {
+    const { id } = await aWebhook();
+    const failing = async () => (await opened().reads.webhook(id))?.failingSince;
+    await run((s) => s.noteFailing(id, NOW));
+    await run((s) => s.noteFailing(id, NOW + 5));
+    expect(await failing()).toBe(NOW);
+    await run((s) => s.noteFailing(id, null));
+    expect(await failing()).toBeNull();
+    const { version } = (await opened().reads.webhook(id)) as WebhookRecord;
+    await run((s) => s.noteFailing(id, null));
+    expect((await opened().reads.webhook(id))?.version).toBe(version);
+  });
+
   test(
     named("an event is a delivery of a webhook once, however often it is asked; again only on purpose"),
     async () => {
