@@ -10,9 +10,9 @@ import type {
   NewDeliveryRecord,
   WebhookRecord,
 } from "./webhook-ports.ts";
-import { isAtWork, maySee, wants } from "./webhook-rules.ts";
+import { isAtWork, maySee, seesAll, wants } from "./webhook-rules.ts";
 
-/** Deliveries that one step makes at the most, but for those of one event. */
+/** Deliveries after which a step ends, with all those of its last event. */
 const ROWS_AT_ONCE = 2000;
 const EVENTS_AT_ONCE = 500;
 /** A try that has no outcome after this long counts as lost: well beyond the time that a receiver has. */
@@ -50,30 +50,37 @@ export interface Attempted {
 
 /** Operations that no endpoint has: the worker's. */
 export const delivering = {
-  /** One step of making deliveries of events, and whether that was all. */
+  /** One step of making deliveries of events: whether that was all, and for how many webhooks. */
   "delivering.fanOut": async ({ store, now }: WriteContext) => {
-    const position = await store.lockedFanOut();
+    const reached = await store.lockedFanOut();
     // Before the webhooks: one that is not among them was made after every event up to here.
     const last = await store.lastEvent();
     const webhooks = (await store.enabledWebhooks()).filter((each) => isAtWork(each, now));
     if (webhooks.length === 0) {
       // Their clients are suspended, or have no key that works: what happens meanwhile is not sent later.
       await store.moveFanOut(last);
-      return { body: { isDone: true } };
+      return { body: { isDone: true, webhooks: 0 } };
     }
-    const after = Math.max(position, Math.min(...webhooks.map(({ startsAfter }) => startsAfter)));
-    if (after >= last) return { body: { isDone: true } };
-    const limit = Math.min(EVENTS_AT_ONCE, Math.max(1, Math.floor(ROWS_AT_ONCE / webhooks.length)));
-    const events = await store.events({ after, upTo: last, limit });
-    const rows = events.flatMap((event) =>
-      webhooks
-        .filter((webhook) => event.id > webhook.startsAfter && wants(webhook, event, now))
-        .map((webhook) => deliveryOf(webhook, event, "event")),
-    );
+    const after = Math.max(reached, Math.min(...webhooks.map(({ startsAfter }) => startsAfter)));
+    if (after >= last) return { body: { isDone: true, webhooks: webhooks.length } };
+    const events = await store.events({ after, upTo: last, limit: EVENTS_AT_ONCE });
+    const audience = audienceOf(webhooks, now);
+    const rows: NewDeliveryRecord[] = [];
+    let position = last;
+    let isDone = events.length < EVENTS_AT_ONCE;
+    for (const event of events) {
+      if (rows.length >= ROWS_AT_ONCE) {
+        isDone = false;
+        break;
+      }
+      for (const webhook of audience(event))
+        if (event.id > webhook.startsAfter && wants(webhook, event, now))
+          rows.push(deliveryOf(webhook, event, "event"));
+      position = event.id;
+    }
     await store.addDeliveries(rows, now);
-    const isDone = events.length < limit;
-    await store.moveFanOut(isDone ? last : (events.at(-1)?.id ?? last));
-    return { body: { isDone } };
+    await store.moveFanOut(isDone ? last : position);
+    return { body: { isDone, webhooks: webhooks.length } };
   },
 
   /** One step of sending past events to a webhook again, and whether that was all. */
@@ -158,6 +165,20 @@ const unsent = {
   responseBody: null,
   durationMs: null,
 } as const;
+
+/** Who may be told of an event, without asking every webhook of every client. */
+function audienceOf(
+  webhooks: readonly WebhookRecord[],
+  now: number,
+): (event: EventRecord) => readonly WebhookRecord[] {
+  const byClient = Map.groupBy(webhooks, ({ clientId }) => clientId);
+  const ofAll = webhooks.filter((webhook) => seesAll(webhook, now));
+  return ({ clientId }) => {
+    if (clientId === null) return webhooks;
+    const others = ofAll.filter((webhook) => webhook.clientId !== clientId);
+    return [...(byClient.get(clientId) ?? []), ...others];
+  };
+}
 
 function deliveryOf(
   webhook: WebhookRecord,

@@ -1,6 +1,9 @@
 // What every engine owes the core about webhooks and their deliveries; a part of the one suite.
 import { expect, test } from "bun:test";
+import { readConfig } from "../../src/config.ts";
+import { perform } from "../../src/core/perform.ts";
 import type { Writes } from "../../src/core/ports.ts";
+import { rulesOf } from "../../src/core/rules.ts";
 import type { NewDeliveryRecord, WebhookRecord } from "../../src/core/webhook-ports.ts";
 import type { OpenedStore } from "./conformance.ts";
 
@@ -210,6 +213,41 @@ export function webhookCases(named: (name: string) => string, opened: () => Open
     });
     expect(await opened().reads.fanOut()).toEqual({ position: 45, since: 40, replaying: webhook.id });
   });
+
+  test(
+    named("events become deliveries step by step, each once for everybody, however many there are"),
+    async () => {
+      await run(async (s) => {
+        for (const { id } of await s.enabledWebhooks()) await s.removeWebhook(id);
+        await s.moveFanOut(0);
+      });
+      const startsAfter = await opened().reads.lastEvent();
+      const webhooks: WebhookRecord[] = [];
+      for (let n = 0; n < 20; n++) webhooks.push(await aWebhook(startsAfter));
+      const events = Array.from({ length: 150 }, (_, n) => ({
+        type: "pet.created" as const,
+        subject: `pets/${n}`,
+        clientId: null,
+        data: { id: n },
+      }));
+      await run((s) => s.emit(events, NOW));
+      const command = {
+        operation: "delivering.fanOut",
+        caller: { clientId: 0, keyId: 0, role: "admin" },
+        input: {},
+        now: NOW,
+      } as const;
+      const step = () => run((s) => perform(s, command, rulesOf(readConfig({}))));
+      expect((await step()).body).toEqual({ isDone: false, webhooks: 20 });
+      expect((await step()).body).toEqual({ isDone: true, webhooks: 20 });
+      expect((await step()).body).toEqual({ isDone: true, webhooks: 20 });
+      for (const { id: webhookId } of webhooks) {
+        const rows = await opened().reads.deliveries({ webhookId, descending: true, limit: 1000 });
+        expect(new Set(rows.map(({ messageId }) => messageId)).size).toBe(150);
+        expect(rows).toHaveLength(150);
+      }
+    },
+  );
 
   test(named("old deliveries are forgotten, some at a time"), async () => {
     const { id } = await aWebhook();
