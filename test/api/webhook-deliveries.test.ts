@@ -1,4 +1,7 @@
 import { expect, test } from "bun:test";
+import { perform } from "../../src/core/perform.ts";
+import { rulesOf } from "../../src/core/rules.ts";
+import { sweep } from "../../src/worker/sweep.ts";
 import { TRIES_AT_ONCE, TRIES_OF_A_WEBHOOK } from "../../src/worker/turns.ts";
 import { aStore } from "../harness.ts";
 import { aHook, aReceiver, deliveriesOf, newest, PRIVATE, verified } from "../webhooks/receiver.ts";
@@ -350,10 +353,22 @@ test("deliveries cost the client no request, and are swept when they are no long
   expect(await used()).toBe(before);
   await newest(customer, hook, ({ state }) => state === "delivered");
   const count = () => store.beside.db.value("select count(*) from webhook_deliveries");
-  const forget = (now: number) =>
-    store.beside.transact((s) => Promise.resolve(s.forgetDeliveries(now - 7 * DAY)));
-  await forget(clock.now + 7 * DAY);
+  const rules = rulesOf(store.config);
+  const sweepAt = (now: number) =>
+    sweep({
+      perform(operation, input) {
+        const caller = { clientId: 0, keyId: 0, role: "admin" } as const;
+        return store.beside.transact((writes) => perform(writes, { operation, caller, input, now }, rules));
+      },
+      forgetAnswers: () => {},
+      clock: () => now,
+      isStopping: () => false,
+      usageKeptDays: 400,
+      eventsKeptDays: 90,
+      deliveriesKeptDays: store.config.deliveriesKeptDays,
+    });
+  await sweepAt(clock.now + 7 * DAY);
   expect(Number(await count())).toBe(3);
-  await forget(clock.now + 7 * DAY + 1);
+  await sweepAt(clock.now + 7 * DAY + 60 * SECOND);
   expect(Number(await count())).toBe(0);
 });
