@@ -7,6 +7,7 @@ import {
   integers,
   keyPrefix,
   oneOf,
+  onOrOff,
   optional,
   origins,
   proxies,
@@ -155,6 +156,18 @@ export const settings = {
     "10",
     "Streams of events at once of one client, of each instance; more are answered 409.",
     integer(1, 1_000_000),
+  ),
+  webhooksAllowPrivate: setting(
+    "WEBHOOKS_ALLOW_PRIVATE",
+    "off",
+    "on lets webhooks lead to private addresses and without https, for development; off does not.",
+    onOrOff,
+  ),
+  deliveriesKeptDays: setting(
+    "DELIVERIES_KEPT_DAYS",
+    "30",
+    "How many days of webhook deliveries are kept.",
+    integer(7, 3650),
   ),
   maxPendingRequests: setting(
     "MAX_PENDING_REQUESTS",

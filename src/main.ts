@@ -1,9 +1,9 @@
 import { accessWatch } from "./access-watch.ts";
+import { banKeeper } from "./ban-keeper.ts";
 import type { Config } from "./config.ts";
 import type { Caller } from "./core/context.ts";
 import { causeOf, Unavailable } from "./core/failure.ts";
 import { perform as performed } from "./core/perform.ts";
-import type { NewBanRecord } from "./core/ports.ts";
 import { rulesOf } from "./core/rules.ts";
 import { callers as knownCallers } from "./http/caller.ts";
 import { cors } from "./http/cors.ts";
@@ -22,11 +22,12 @@ import type { Figures } from "./metrics/figures.ts";
 import { openMeters } from "./metrics/meters.ts";
 import { openEngine } from "./store/open.ts";
 import { isTold, postgresTold, valkeyTold } from "./told.ts";
+import type { Resolve } from "./worker/send.ts";
 import { SWEEP_EVERY_MS, sweep } from "./worker/sweep.ts";
+import { openWebhooks } from "./worker/webhooks.ts";
 
 /** How soon a change by another process is noticed. */
 const LOOK_FOR_CHANGES_MS = 250;
-const TRY_AGAIN_MS = 1000;
 /** How long a change of who may do what waits for what was counted to be written down. */
 const SETTLE_MS = 3000;
 
@@ -46,12 +47,14 @@ export interface Surroundings {
   /** Whether a test moves the clock by hand; then it counts in Valkey too, in the place of Valkey's own. */
   readonly isClockMoved?: boolean;
   readonly log: Log;
+  /** How the names of webhooks' receivers are resolved; as the machine does it by default. */
+  readonly resolve?: Resolve;
 }
 
 /** Opens the adapters, wires them, and listens. The database must be migrated. */
 export async function start(
   config: Config,
-  { clock, isClockMoved = false, log }: Surroundings,
+  { clock, isClockMoved = false, log, resolve }: Surroundings,
 ): Promise<Running> {
   const rules = rulesOf(config);
   const meters = openMeters();
@@ -82,18 +85,32 @@ export async function start(
     ...engine.reads,
     perform(command) {
       const performed = engine.perform(command);
+      webhooks.wake();
       if (streams) performed.then(streams.wake, () => {});
       return performed;
     },
   };
   const perform = (operation: string, input: unknown) =>
     store.perform({ operation, caller: itself, input, now: clock() });
+  const webhooks = openWebhooks({
+    store,
+    perform,
+    clock,
+    resolve,
+    ...rules.webhooks,
+    onFault: (error) => {
+      if (!isTold(error)) log.warn("Webhooks wait; they are tried again.", { cause: causeOf(error) });
+    },
+  });
 
   const usage = usageCounter();
   const limiting: MemoryOptions = {
     bans: rules.bans,
     anonymous: { perMinute: config.anonymousPerMinute, perDay: config.anonymousPerDay },
-    onBan: (ban) => keepBan(ban),
+    onBan: (ban) => {
+      meters.counts.bansEarned += 1;
+      bans.keep(ban);
+    },
     tell: (event) => behind.tell(event),
   };
   const valkey =
@@ -132,32 +149,15 @@ export async function start(
     },
   });
   const callers = knownCallers({ store, introduce: limits.introduce, keyWasUsed: behind.keyWasUsed });
-  /** Bans that were earned and are on their way into the database. */
-  const bansUnderWay = new Set<Promise<void>>();
-  const keepBan = (ban: NewBanRecord): void => {
-    meters.counts.bansEarned += 1;
-    const kept = untilKept(ban).finally(() => bansUnderWay.delete(kept));
-    bansUnderWay.add(kept);
-  };
-  const untilKept = async (ban: NewBanRecord): Promise<void> => {
-    do {
-      try {
-        await perform("behind.ban", ban);
-        callers.forget();
-        limits.banIsKept(ban);
-        return;
-      } catch (error) {
-        if (!isTold(error))
-          log.error(
-            isStopping
-              ? "A ban could not be kept before the end, and is lost."
-              : "A ban could not be kept; it holds in memory and is tried again.",
-            { keyId: ban.keyId, cause: causeOf(error) },
-          );
-        await Bun.sleep(TRY_AGAIN_MS);
-      }
-    } while (!isStopping);
-  };
+  const bans = banKeeper({
+    keep: async (ban) => void (await perform("behind.ban", ban)),
+    onKept: (ban) => {
+      callers.forget();
+      limits.banIsKept(ban);
+    },
+    isStopping: () => isStopping,
+    log,
+  });
 
   await valkey?.settled;
   // What the last run left in tallies: requests are counted from rows on.
@@ -198,7 +198,7 @@ export async function start(
       record: usage.record,
       meter: meters.requests,
       settle: async () => {
-        if (!(await atMost(SETTLE_MS, Promise.all([behind.flush(), ...bansUnderWay]))))
+        if (!(await atMost(SETTLE_MS, Promise.all([behind.flush(), bans.settled()]))))
           throw new Unavailable("What was counted could not be written down in time.");
       },
       streams: async () => {
@@ -237,6 +237,7 @@ export async function start(
   if (server instanceof Error || metricsServer instanceof Error) {
     for (const each of [server, metricsServer]) if (each && !(each instanceof Error)) await each.stop(true);
     meters.close();
+    await webhooks.stop();
     valkey?.close();
     await engine.close();
     throw server instanceof Error ? server : metricsServer;
@@ -252,6 +253,7 @@ export async function start(
       isStopping: () => isStopping,
       usageKeptDays: config.usageKeptDays,
       eventsKeptDays: config.eventsKeptDays,
+      deliveriesKeptDays: config.deliveriesKeptDays,
     }).catch((error) => {
       if (!isTold(error)) log.warn("The sweep failed.", { cause: causeOf(error) });
     });
@@ -266,7 +268,7 @@ export async function start(
       streams?.close();
       await Bun.sleep(config.shutdownDrainSeconds * 1000);
       for (const timer of timers) clearInterval(timer);
-      await atMost(config.shutdownSeconds * 1000, server.stop());
+      await atMost(config.shutdownSeconds * 1000, Promise.all([server.stop(), webhooks.stop()]));
       await server.stop(true);
       isClosing = true;
       await behind.stop();

@@ -51,6 +51,10 @@ export function oneOf<T extends string>(...values: T[]): (text: string) => T | E
   return (text) => values.find((value) => value === text) ?? new Error(`must be one of ${values.join(", ")}`);
 }
 
+export function onOrOff(text: string): boolean | Error {
+  return text === "on" || (text === "off" ? false : new Error("must be on or off"));
+}
+
 export function dateTime(text: string): number | Error {
   const isDateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text);
   const time = Date.parse(text);

@@ -49,6 +49,7 @@ const phases: readonly (readonly (readonly Step[])[])[] = [
 ];
 
 await needed("curl");
+await needed("openssl");
 await needed("strace");
 await needed("chromium");
 await needed("sqlite3");

@@ -48,6 +48,7 @@ function ofSchema(schema: Schema, defs: Definitions, ids: fc.Arbitrary<number>):
       return schema.format === "int64" ? anyId(ids) : integer(schema);
     case "string":
       if (schema.format === "date") return date;
+      if (schema.format === "uri") return address;
       return schema.format === "date-time" ? dateTime : text(schema);
     case "array":
       return fc.array(again(schema.items as Schema), {
@@ -91,6 +92,17 @@ function text({ minLength = 0, maxLength = 50 }: Schema): fc.Arbitrary<string> {
   const some = fc.oneof({ weight: 6, arbitrary: characters }, long).map((each) => each.replaceAll("\0", ""));
   return minLength === 0 ? some : some.map((each) => (each.trim() === "" ? `${each.slice(0, 100)}R` : each));
 }
+
+/** Addresses of the web, of which the rules may still refuse some. */
+const address = fc.oneof(
+  fc.webUrl({ withQueryParameters: true, withFragments: true, validSchemes: ["http", "https"] }),
+  fc.constantFrom(
+    "https://127.0.0.1/",
+    "https://[::1]/",
+    "https://user@shop.example/",
+    "https://sh\u00f6p.example/",
+  ),
+);
 
 const date = fc
   .oneof(

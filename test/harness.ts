@@ -11,6 +11,7 @@ import type { Quota } from "../src/core/plans.ts";
 import { rulesOf } from "../src/core/rules.ts";
 import { openLog } from "../src/http/log.ts";
 import { start } from "../src/main.ts";
+import type { Resolve } from "../src/worker/send.ts";
 import { aDatabase, type Beside } from "./beside.ts";
 import { type Spoken, throughClient, type Words } from "./through-client.ts";
 
@@ -32,6 +33,8 @@ const kept = [
   "id, client_id, role, name, hash, last_four, created_at, expires_at, revoked_at from api_keys",
   "* from bans",
   "* from audit",
+  "id, client_id, key_id, role, url, types, description, disabled_reason from webhooks",
+  "id, webhook_id, message_id, body, cause from webhook_deliveries where cause in ('ping', 'resend')",
 ];
 
 /** The five headers that say how the limits stand, and what each looks like. */
@@ -117,8 +120,11 @@ export interface TestStore extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
+/** No name leads anywhere: no test depends on what a network says. */
+const nowhere: Resolve = async () => [];
+
 /** A real server on a free port, over a new database of the run's engine, with a clock moved by hand. */
-export async function aStore(env: Record<string, string> = {}): Promise<TestStore> {
+export async function aStore(env: Record<string, string> = {}, resolve = nowhere): Promise<TestStore> {
   const database = await aDatabase();
   const config = readConfig({
     DATABASE_URL: database.url,
@@ -138,7 +144,7 @@ export async function aStore(env: Record<string, string> = {}): Promise<TestStor
     },
     () => clock.now,
   );
-  const surroundings = { clock: () => clock.now, isClockMoved: true, log };
+  const surroundings = { clock: () => clock.now, isClockMoved: true, log, resolve };
   let running = await start(config, surroundings);
   const { url, metricsUrl } = running;
 

@@ -234,6 +234,82 @@ export interface CreatedKey {
   key?: string;
 }
 
+/** A webhook with its new secret. */
+export interface CreatedWebhook {
+  /** The record's id. */
+  id: number;
+  /** Where events are sent: https, without user name and password, on a public address. */
+  url: string;
+  /** Only events of these types; without it, all that the webhook may see. */
+  types?: ("pet.created" | "pet.updated" | "pet.status_changed" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "inventory.changed" | "inventory.depleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "quota.warning" | "key.strike_warning" | "key.banned" | "key.unbanned" | "webhook.disabled")[];
+  /** What the webhook is for. */
+  description?: string;
+  /** Whether events are sent. */
+  enabled: boolean;
+  /**
+   * Why it is not enabled: it was asked for, the receiver answered 410, or nothing was delivered for 5 days.
+   */
+  disabledReason?: "asked" | "gone" | "failing";
+  /** When the first try failed since the last success. */
+  failingSince?: string;
+  /** What a key may do; each role includes the ones before it. */
+  role: Role;
+  /**
+   * `own`: the catalogue, and the client's own orders, keys, quota and webhooks. `all`: every event, while
+   * the key in `keyId` works and is staff's.
+   */
+  sees: "own" | "all";
+  /** The key that made it or changed it last. */
+  keyId: number;
+  /** Until then deliveries are signed with the previous secret as well. */
+  previousSecretUntil?: string;
+  /** Whether past events are being sent again. */
+  replaying: boolean;
+  /** When it was made. */
+  createdAt: string;
+  /**
+   * What deliveries are signed with, `whsec_` and base64, shown this once; a replayed answer leaves it out.
+   */
+  secret?: string;
+}
+
+/** One event on its way to one webhook, with the outcome of the last try. */
+export interface Delivery {
+  /** The record's id. */
+  id: number;
+  /** The webhook's id. */
+  webhookId: number;
+  /** The event's id, and the header `webhook-id`: the same in every try. */
+  messageId: string;
+  /** The event's type; `webhook.ping` of a ping. */
+  type: string;
+  /** Why it is sent. */
+  cause: "event" | "resend" | "replay" | "ping";
+  /** `pending` waits for its first or next try, `delivered` was answered 2xx, `failed` is given up. */
+  state: DeliveryState;
+  /** Tries that were begun. */
+  attempts: number;
+  /** When it was made. */
+  createdAt: string;
+  /** When the last try began. */
+  attemptedAt?: string;
+  /** When it is tried next; of a try under way, when it counts as lost. */
+  nextAttemptAt?: string;
+  /** What is sent: the event as JSON. */
+  requestBody: string;
+  /** Why the last try failed. `not_permitted`: the webhook may not see the event any more. */
+  reason?: "timeout" | "dns" | "private_address" | "connection_refused" | "connection_reset" | "connection_failed" | "tls" | "invalid_response" | "redirect" | "gone" | "status_4xx" | "status_5xx" | "not_permitted";
+  /** The status that the receiver answered the last try with. */
+  responseStatus?: number;
+  /** The first 1,000 characters of its body. */
+  responseBody?: string;
+  /** How long the last try took. */
+  durationMs?: number;
+}
+
+/** `pending` waits for its first or next try, `delivered` was answered 2xx, `failed` is given up. */
+export type DeliveryState = "pending" | "delivered" | "failed";
+
 /** Every failure has this body. */
 export interface ErrorBody {
   /** Machine-readable and stable. */
@@ -255,7 +331,7 @@ export interface ErrorDetail {
 }
 
 /** What happened. */
-export type EventType = "pet.created" | "pet.updated" | "pet.status_changed" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "inventory.changed" | "inventory.depleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "quota.warning" | "key.strike_warning" | "key.banned" | "key.unbanned";
+export type EventType = "pet.created" | "pet.updated" | "pet.status_changed" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "inventory.changed" | "inventory.depleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "quota.warning" | "key.strike_warning" | "key.banned" | "key.unbanned" | "webhook.disabled";
 
 /** `inventory.changed`. */
 export interface InventoryChangedEvent {
@@ -548,6 +624,22 @@ export interface NewPet {
   categoryId: number | bigint;
   /** `available` can be ordered, `pending` is held or waits for its open orders, `sold` is gone. */
   status?: PetStatus;
+}
+
+/** What sends past events again. */
+export interface NewReplay {
+  /** Events from this time on are sent again. */
+  since: string;
+}
+
+/** What creates a webhook. */
+export interface NewWebhook {
+  /** Where events are sent: https, without user name and password, on a public address. */
+  url: string;
+  /** Only events of these types; without it, all that the webhook may see. */
+  types?: ("pet.created" | "pet.updated" | "pet.status_changed" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "inventory.changed" | "inventory.depleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "quota.warning" | "key.strike_warning" | "key.banned" | "key.unbanned" | "webhook.disabled")[];
+  /** What the webhook is for. */
+  description?: string;
 }
 
 /** An order of a pet. */
@@ -848,6 +940,12 @@ export interface Rotation {
   overlapDays?: number;
 }
 
+/** What replaces the secret of a webhook by a new one. */
+export interface SecretRotation {
+  /** How long deliveries are signed with the old secret as well, in hours. */
+  overlapHours?: number;
+}
+
 /** The stock of a pet after a change, and the change. */
 export interface StockChange {
   /** The pet's id. */
@@ -861,7 +959,7 @@ export interface StockChange {
 }
 
 /** Something that happened in the store, as a CloudEvent. */
-export type StoreEvent = PetCreatedEvent | PetUpdatedEvent | PetStatusChangedEvent | PetDeletedEvent | CategoryCreatedEvent | CategoryUpdatedEvent | CategoryDeletedEvent | InventoryChangedEvent | InventoryDepletedEvent | OrderPlacedEvent | OrderUpdatedEvent | OrderCompletedEvent | OrderCancelledEvent | QuotaWarningEvent | KeyStrikeWarningEvent | KeyBannedEvent | KeyUnbannedEvent;
+export type StoreEvent = PetCreatedEvent | PetUpdatedEvent | PetStatusChangedEvent | PetDeletedEvent | CategoryCreatedEvent | CategoryUpdatedEvent | CategoryDeletedEvent | InventoryChangedEvent | InventoryDepletedEvent | OrderPlacedEvent | OrderUpdatedEvent | OrderCompletedEvent | OrderCancelledEvent | QuotaWarningEvent | KeyStrikeWarningEvent | KeyBannedEvent | KeyUnbannedEvent | WebhookDisabledEvent;
 
 /** A pet with its category and its stock. */
 export interface StorePet {
@@ -901,6 +999,87 @@ export interface Usage {
   byOperation: Record<string, number[]>;
   /** Requests by class of status: 2xx, 3xx, 4xx, 5xx. */
   byStatus: Record<string, number[]>;
+}
+
+/** An address that events are sent to, without its secret. */
+export interface Webhook {
+  /** The record's id. */
+  id: number;
+  /** Where events are sent: https, without user name and password, on a public address. */
+  url: string;
+  /** Only events of these types; without it, all that the webhook may see. */
+  types?: ("pet.created" | "pet.updated" | "pet.status_changed" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "inventory.changed" | "inventory.depleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "quota.warning" | "key.strike_warning" | "key.banned" | "key.unbanned" | "webhook.disabled")[];
+  /** What the webhook is for. */
+  description?: string;
+  /** Whether events are sent. */
+  enabled: boolean;
+  /**
+   * Why it is not enabled: it was asked for, the receiver answered 410, or nothing was delivered for 5 days.
+   */
+  disabledReason?: "asked" | "gone" | "failing";
+  /** When the first try failed since the last success. */
+  failingSince?: string;
+  /** What a key may do; each role includes the ones before it. */
+  role: Role;
+  /**
+   * `own`: the catalogue, and the client's own orders, keys, quota and webhooks. `all`: every event, while
+   * the key in `keyId` works and is staff's.
+   */
+  sees: "own" | "all";
+  /** The key that made it or changed it last. */
+  keyId: number;
+  /** Until then deliveries are signed with the previous secret as well. */
+  previousSecretUntil?: string;
+  /** Whether past events are being sent again. */
+  replaying: boolean;
+  /** When it was made. */
+  createdAt: string;
+}
+
+/** Events are no longer sent to a webhook. */
+export interface WebhookDisabled {
+  /** The webhook's id. */
+  webhookId: number;
+  /** The client's id. */
+  clientId: number;
+  /** The receiver answered 410, or nothing was delivered for 5 days. */
+  reason: "gone" | "failing";
+  /** When the first try failed since the last success. */
+  failingSince: string;
+}
+
+/** `webhook.disabled`. */
+export interface WebhookDisabledEvent {
+  /** The version of CloudEvents. */
+  specversion: "1.0";
+  /** The event's number in the log, as `after` and `Last-Event-ID` take it. */
+  id: string;
+  /** Where it comes from; with the id it names the event. */
+  source: "/petstore";
+  /** What happened. */
+  type: "webhook.disabled";
+  /** What it happened to, such as `pets/7`. */
+  subject: string;
+  /** When it happened. */
+  time: string;
+  /** What the data is. */
+  datacontenttype: "application/json";
+  /** The id of the client that it concerns. */
+  clientid: string;
+  /** Events are no longer sent to a webhook. */
+  data: WebhookDisabled;
+}
+
+/** The fields of a webhook to change; `null` clears the types or the description. */
+export interface WebhookUpdate {
+  /** Where events are sent: https, without user name and password, on a public address. */
+  url?: string;
+  /** Only events of these types; without it, all that the webhook may see. */
+  types?: ("pet.created" | "pet.updated" | "pet.status_changed" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "inventory.changed" | "inventory.depleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "quota.warning" | "key.strike_warning" | "key.banned" | "key.unbanned" | "webhook.disabled")[] | null;
+  /** What the webhook is for. */
+  description?: string | null;
+  /** `false` sends nothing more; `true` begins with what happens from now on. */
+  enabled?: boolean;
 }
 
 /** What `pets.list` can be asked for. */
@@ -992,6 +1171,24 @@ export interface EventsStreamQuery {
   type?: readonly EventType[] | undefined;
   /** As the header `Last-Event-ID`, for those who cannot send it; the header goes before. */
   lastEventId?: string | undefined;
+}
+
+/** What `webhooks.list` can be asked for. */
+export interface WebhooksListQuery {
+  /** Records on a page. */
+  limit?: number | undefined;
+  /** Where the page starts: from the `Link` header of the page before. */
+  cursor?: string | undefined;
+}
+
+/** What `webhooks.deliveries.list` can be asked for. */
+export interface WebhooksDeliveriesListQuery {
+  /** Only deliveries in this state. */
+  state?: DeliveryState | undefined;
+  /** Records on a page. */
+  limit?: number | undefined;
+  /** Where the page starts: from the `Link` header of the page before. */
+  cursor?: string | undefined;
 }
 
 /** What `account.usage` can be asked for. */
@@ -1232,6 +1429,96 @@ export interface EventsResource {
   stream(query?: EventsStreamQuery, options?: CallOptions): EventStream<StoreEvent>;
 }
 
+/** The operations under `webhooks.deliveries`. */
+export interface WebhooksDeliveriesResource {
+  /**
+   * List the deliveries of a webhook.
+   * Newest first, for as long as they are kept.
+   * GET /webhooks/{webhookId}/deliveries, for keys of the role customer or above.
+   * It is beta and may change.
+   */
+  list(webhookId: number | bigint, query?: WebhooksDeliveriesListQuery, options?: CallOptions): ListCall<Delivery>;
+  /**
+   * Get a delivery.
+   * GET /webhooks/{webhookId}/deliveries/{deliveryId}, for keys of the role customer or above.
+   * It is beta and may change.
+   */
+  get(webhookId: number | bigint, deliveryId: number | bigint, options?: CallOptions): Call<Delivery>;
+  /**
+   * Send a delivery again.
+   * As a new delivery with the same event and the same `webhook-id`; the old one stays as it is.
+   * POST /webhooks/{webhookId}/deliveries/{deliveryId}/resend, for keys of the role customer or above.
+   * It is beta and may change.
+   */
+  resend(webhookId: number | bigint, deliveryId: number | bigint, options?: WriteOptions): Call<Delivery>;
+}
+
+/** The operations under `webhooks`. */
+export interface WebhooksResource {
+  /**
+   * List the client's webhooks.
+   * Webhooks of a role above the asking key's are not shown.
+   * GET /webhooks, for keys of the role customer or above.
+   * It is beta and may change.
+   */
+  list(query?: WebhooksListQuery, options?: CallOptions): ListCall<Webhook>;
+  /**
+   * Make a webhook.
+   * Events from now on are sent to the address, signed with the secret that this answer shows once. A webhook
+   * sees what the key that makes it may see. A client has at most 20.
+   * POST /webhooks, for keys of the role customer or above.
+   * It is beta and may change.
+   */
+  create(body: NewWebhook, options?: WriteOptions): Call<CreatedWebhook>;
+  /**
+   * Get a webhook.
+   * GET /webhooks/{webhookId}, for keys of the role customer or above.
+   * It is beta and may change.
+   */
+  get(webhookId: number | bigint, options?: CallOptions): Call<Webhook>;
+  /**
+   * Change, disable or enable a webhook.
+   * A JSON merge patch. The webhook then acts for the key that asks. What happens while it is disabled is not
+   * sent later; a replay sends it.
+   * PATCH /webhooks/{webhookId}, for keys of the role customer or above.
+   * It is beta and may change.
+   */
+  update(webhookId: number | bigint, body: WebhookUpdate, options?: ChangeOptions): Call<Webhook>;
+  /**
+   * Remove a webhook.
+   * Nothing more is sent to it, and its deliveries are gone.
+   * DELETE /webhooks/{webhookId}, for keys of the role customer or above.
+   * It is beta and may change.
+   */
+  remove(webhookId: number | bigint, options?: ChangeOptions): Call<undefined>;
+  /**
+   * Replace the secret of a webhook.
+   * The answer shows the new secret once. For the overlap deliveries carry a signature of each of the two.
+   * POST /webhooks/{webhookId}/rotation, for keys of the role customer or above.
+   * It is beta and may change.
+   */
+  rotate(webhookId: number | bigint, body?: SecretRotation, options?: WriteOptions): Call<CreatedWebhook>;
+  /**
+   * Send a test event.
+   * Sends an event of the type `webhook.ping` at once, and only once. The delivery that it answers has the
+   * outcome within 15 seconds: get it until it is not `pending`.
+   * POST /webhooks/{webhookId}/ping, for keys of the role customer or above.
+   * It is beta and may change.
+   */
+  ping(webhookId: number | bigint, options?: WriteOptions): Call<Delivery>;
+  /**
+   * Send past events again.
+   * Everything since the time that the webhook may see, delivered before or not, with the same ids; some that
+   * are up to a minute older may be among it. One that is under way goes on with the earlier of both times.
+   * Events that are no longer kept are not sent.
+   * POST /webhooks/{webhookId}/replay, for keys of the role customer or above.
+   * It is beta and may change.
+   */
+  replay(webhookId: number | bigint, body: NewReplay, options?: WriteOptions): Call<Webhook>;
+  /** `webhooks.deliveries.list`, `webhooks.deliveries.get`, `webhooks.deliveries.resend` */
+  readonly deliveries: WebhooksDeliveriesResource;
+}
+
 /** The operations under `account.keys`. */
 export interface AccountKeysResource {
   /**
@@ -1412,6 +1699,8 @@ export interface Resources {
   readonly inventory: InventoryResource;
   /** `events.list`, `events.stream` */
   readonly events: EventsResource;
+  /** `webhooks.list`, `webhooks.create`, `webhooks.get`, `webhooks.update`, `webhooks.remove`, `webhooks.rotate`, `webhooks.ping`, `webhooks.replay`, `webhooks.deliveries` */
+  readonly webhooks: WebhooksResource;
   /** `account.get`, `account.usage`, `account.limits`, `account.keys` */
   readonly account: AccountResource;
   /** `admin.clients`, `admin.keys`, `admin.bans`, `admin.usage`, `admin.audit` */
@@ -1458,6 +1747,10 @@ export type ErrorCode =
   | "key_not_found"
   /** 404: The key is not banned. */
   | "ban_not_found"
+  /** 404: No webhook that the caller may see has this id. */
+  | "webhook_not_found"
+  /** 404: The webhook has no delivery with this id, or it is no longer kept. */
+  | "delivery_not_found"
   /** 405: The path exists, but not with this method. */
   | "method_not_allowed"
   /** 406: `Accept` excludes what the operation answers with: `application/json`, of a stream `text/event-stream`. */
@@ -1486,6 +1779,10 @@ export type ErrorCode =
   | "too_many_keys"
   /** 409: The client has as many streams of events as it may have at once. */
   | "too_many_streams"
+  /** 409: The client has 20 webhooks. */
+  | "too_many_webhooks"
+  /** 409: Nothing is sent to the webhook: it is disabled. */
+  | "webhook_disabled"
   /** 409: A request with the same `Idempotency-Key` is still running. */
   | "idempotency_in_progress"
   /** 410: The operation's sunset date has passed. */
@@ -1506,6 +1803,8 @@ export type ErrorCode =
   | "unknown_category"
   /** 422: `petId` names no pet. */
   | "unknown_pet"
+  /** 422: Nothing can be sent to the address of the webhook: it is not https, not public, or has a password. */
+  | "invalid_webhook_url"
   /** 422: Enterprise needs both of its numbers; the other plans take none. */
   | "invalid_plan"
   /** 422: The `Idempotency-Key` was used for another request within 24 hours. */
@@ -1542,6 +1841,7 @@ export interface EventData {
   "key.strike_warning": StrikeWarning;
   "key.banned": KeyBan;
   "key.unbanned": KeyUnban;
+  "webhook.disabled": WebhookDisabled;
 }
 
 /** Every operation: method, path, and what the client goes by. */
@@ -1582,6 +1882,21 @@ export const routes = {
   events: {
     list: "GET /events input list",
     stream: "GET /events/stream input stream",
+  },
+  webhooks: {
+    list: "GET /webhooks input list",
+    create: "POST /webhooks input",
+    get: "GET /webhooks/{webhookId}",
+    update: "PATCH /webhooks/{webhookId} input",
+    remove: "DELETE /webhooks/{webhookId}",
+    rotate: "POST /webhooks/{webhookId}/rotation input",
+    ping: "POST /webhooks/{webhookId}/ping",
+    replay: "POST /webhooks/{webhookId}/replay input",
+    deliveries: {
+      list: "GET /webhooks/{webhookId}/deliveries input list",
+      get: "GET /webhooks/{webhookId}/deliveries/{deliveryId}",
+      resend: "POST /webhooks/{webhookId}/deliveries/{deliveryId}/resend",
+    },
   },
   account: {
     get: "GET /account",

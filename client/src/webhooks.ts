@@ -4,8 +4,13 @@ import { WebhookError } from "./errors.ts";
 /** Every type of event. */
 export type EventType = keyof EventData;
 
+/** What webhooks are sent: every event, and the ping that was asked for. */
+interface WebhookData extends EventData {
+  "webhook.ping": { webhookId: number };
+}
+
 /** An event (CloudEvents 1.0); `type` tells what `data` is. */
-export type PetstoreEvent<T extends EventType = EventType> = {
+export type PetstoreEvent<T extends keyof WebhookData = keyof WebhookData> = {
   [K in T]: {
     readonly specversion: "1.0";
     /** The same in every delivery of the event: what was seen already can be left out. */
@@ -16,7 +21,7 @@ export type PetstoreEvent<T extends EventType = EventType> = {
     readonly subject?: string;
     /** When it happened. */
     readonly time: string;
-    readonly data: EventData[K];
+    readonly data: WebhookData[K];
   };
 }[T];
 

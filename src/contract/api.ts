@@ -7,6 +7,7 @@ import { orders } from "./orders.ts";
 import { pets } from "./pets.ts";
 import { type Api, endpoints } from "./route.ts";
 import { store } from "./store.ts";
+import { webhooks } from "./webhooks.ts";
 
 /** The whole API; nothing else lists endpoints. */
 export const api = {
@@ -16,6 +17,7 @@ export const api = {
   orders,
   inventory,
   events,
+  webhooks,
   account,
   admin,
 } as const satisfies Api;

@@ -1,3 +1,9 @@
 // Numbers that shapes and rules share. No shape is here: whoever needs only the numbers loads no validator.
 export const ROTATION_DAYS = 30;
 export const KEYS_OF_A_CLIENT = 100;
+export const WEBHOOKS_OF_A_CLIENT = 20;
+/** Characters of a webhook's address. */
+export const WEBHOOK_URL_CHARACTERS = 2000;
+/** Characters of a receiver's answer that are kept. */
+export const RESPONSE_CHARACTERS = 1000;
+export const SECRET_OVERLAP_HOURS = 7 * 24;

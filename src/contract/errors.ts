@@ -103,6 +103,16 @@ export const errors = {
     cause: "The key is not banned.",
     remedy: "There is nothing to lift; `GET /admin/bans` lists the bans in force.",
   },
+  webhook_not_found: {
+    status: 404,
+    cause: "No webhook that the caller may see has this id.",
+    remedy: "Find the id with `GET /webhooks`.",
+  },
+  delivery_not_found: {
+    status: 404,
+    cause: "The webhook has no delivery with this id, or it is no longer kept.",
+    remedy: "Find the id with `GET /webhooks/{webhookId}/deliveries`.",
+  },
   method_not_allowed: {
     status: 405,
     cause: "The path exists, but not with this method.",
@@ -177,6 +187,16 @@ export const errors = {
     remedy:
       "Share one stream, or end one first; one that was cut off is noticed after a while, so repeat after `Retry-After`.",
   },
+  too_many_webhooks: {
+    status: 409,
+    cause: "The client has 20 webhooks.",
+    remedy: "Remove one first.",
+  },
+  webhook_disabled: {
+    status: 409,
+    cause: "Nothing is sent to the webhook: it is disabled.",
+    remedy: "Enable it first with `PATCH /webhooks/{webhookId}`.",
+  },
   idempotency_in_progress: {
     status: 409,
     cause: "A request with the same `Idempotency-Key` is still running.",
@@ -227,6 +247,12 @@ export const errors = {
     status: 422,
     cause: "`petId` names no pet.",
     remedy: "Use the id of an existing pet.",
+  },
+  invalid_webhook_url: {
+    status: 422,
+    cause:
+      "Nothing can be sent to the address of the webhook: it is not https, not public, or has a password.",
+    remedy: "Give an address that begins with `https://` and is on the public Internet.",
   },
   invalid_plan: {
     status: 422,

@@ -54,6 +54,18 @@ const KeyUnban = object(
   { id: "KeyUnban", description: "A key's ban was lifted before its end." },
 );
 
+const WebhookDisabled = object(
+  {
+    webhookId: id.described("The webhook's id."),
+    clientId,
+    reason: oneOf(["gone", "failing"], {
+      description: "The receiver answered 410, or nothing was delivered for 5 days.",
+    }),
+    failingSince: moment.described("When the first try failed since the last success."),
+  },
+  { id: "WebhookDisabled", description: "Events are no longer sent to a webhook." },
+);
+
 /** What the data of each event is; an event commits with the change that it tells of. */
 export const eventData = {
   "pet.created": Pet,
@@ -73,6 +85,7 @@ export const eventData = {
   "key.strike_warning": StrikeWarning,
   "key.banned": KeyBan,
   "key.unbanned": KeyUnban,
+  "webhook.disabled": WebhookDisabled,
 } as const satisfies Record<EventType, Shape<unknown>>;
 
 export type EventData = { readonly [T in EventType]: Value<(typeof eventData)[T]> };

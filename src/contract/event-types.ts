@@ -21,6 +21,7 @@ export const clientEvents = [
   "key.strike_warning",
   "key.banned",
   "key.unbanned",
+  "webhook.disabled",
 ] as const;
 
 export const eventTypes = [...catalogueEvents, ...clientEvents] as const;

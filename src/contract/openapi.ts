@@ -59,6 +59,7 @@ const tags = [
   { name: "account", description: "The caller's own client: who it is, its limits, usage and keys." },
   { name: "admin", description: "Clients, keys, bans, usage and the audit trail, for the operator." },
   { name: "events", description: "What happened in the store, in order." },
+  { name: "webhooks", description: "Addresses that events are sent to, and what became of each." },
   { name: "store", description: "Pets with category and stock, orders, inventory." },
 ];
 

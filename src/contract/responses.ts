@@ -83,15 +83,15 @@ export function errorExamples(): Json {
 /** From a creation to what can be done with the new record. */
 function linksOf(id: string, location: string | undefined): Json {
   if (!location) return {};
-  const target = location.replace(/\{id\}/, "{");
-  const related = everyEndpoint.filter(({ path }) => path.startsWith(target) && path.endsWith("}"));
+  const related = everyEndpoint.filter(({ path }) => path.replace(/\{\w+\}$/, "{id}") === location);
   if (related.length === 0) throw new Error(`The Location of ${id} is no path of the contract.`);
   const links = related.map(({ id: operationId, route }) => {
-    const [parameter] = Object.keys(route.params ?? {});
-    return [
-      operationId.replace(".", "-"),
-      { operationId, parameters: { [parameter as string]: "$response.body#/id" } },
-    ];
+    const names = Object.keys(route.params ?? {});
+    const parameters = names.map((name, at) => {
+      const field = at === names.length - 1 ? "id" : name;
+      return [name, `$response.body#/${field}`];
+    });
+    return [operationId.replace(".", "-"), { operationId, parameters: Object.fromEntries(parameters) }];
   });
   return { links: Object.fromEntries(links) };
 }

@@ -39,6 +39,8 @@ export interface Route {
   readonly uncounted?: true;
   /** It changes who may do what: every key is looked up anew afterwards. */
   readonly access?: "changes";
+  /** It makes something that nobody can guess, and is given random bytes for that. */
+  readonly random?: true;
   /** 201 for what is made at an address that only its list has. */
   readonly status?: 201;
   readonly example: { readonly body?: unknown; readonly returns?: unknown };

@@ -8,9 +8,10 @@ import { cursorAfter, pageOf, readCursor } from "./pages.ts";
 import type { EventRecord } from "./ports.ts";
 
 /** Events come in the order of their times but for what waits, or for clocks that differ: no longer than this. */
-const OUT_OF_ORDER_MS = 60_000;
+export const OUT_OF_ORDER_MS = 60_000;
 
-const SOURCE = "/petstore";
+/** Where all events come from, as CloudEvents wants it told. */
+export const SOURCE = "/petstore";
 
 export const events: Operations<PetstoreApi["events"]> = {
   async list(cx, { type, after, since, limit, cursor }) {

@@ -157,7 +157,7 @@ async function revoke(cx: WriteContext, key: KeyRecord) {
   return { body: undefined };
 }
 
-/** The new key takes over role, name, expiry and conduct; the old one lives on for the overlap. */
+/** The new key takes over role, name, expiry, conduct and webhooks; the old one lives on for the overlap. */
 async function rotate(cx: WriteContext, old: KeyRecord, overlapDays: number) {
   if (!isWorking(old, cx.now))
     fail("key_not_found", `Key ${old.id} no longer works and cannot be rotated. Make a new one.`);
@@ -165,6 +165,7 @@ async function rotate(cx: WriteContext, old: KeyRecord, overlapDays: number) {
   const made = await makeKey(cx, old.clientId, old);
   const conduct = await cx.store.conduct(old.id);
   if (conduct) await cx.store.keepConduct(made.record.id, conduct);
+  await cx.store.handOverWebhooks(old.id, made.record.id);
   const ban = await cx.store.ban(old.id, cx.now);
   if (ban) await cx.store.addBan({ ...ban, keyId: made.record.id });
   const end = cx.now + overlapDays * DAY_MS;
@@ -189,7 +190,8 @@ async function ownKey(cx: ReadContext, keyId: Int64): Promise<KeyRecord> {
   return isOwn ? key : noKey(keyId);
 }
 
-function isWithin(role: Role, limit: Role): boolean {
+/** Whether a role is at most another. */
+export function isWithin(role: Role, limit: Role): boolean {
   return roles.indexOf(role) <= roles.indexOf(limit);
 }
 

@@ -4,12 +4,14 @@ import { admin } from "./admin.ts";
 import { internal } from "./behind.ts";
 import { categories } from "./categories.ts";
 import type { Operations, ReadContext, Result, WriteContext } from "./context.ts";
+import { delivering } from "./delivering.ts";
 import { events } from "./events.ts";
 import { inventory } from "./inventory.ts";
 import { orders } from "./orders.ts";
 import { pets } from "./pets.ts";
 import type { Awaitable } from "./ports.ts";
 import { store } from "./store.ts";
+import { webhooks } from "./webhooks.ts";
 
 /** Every operation of the contract; one that is missing does not compile. */
 export const operations = {
@@ -19,6 +21,7 @@ export const operations = {
   orders,
   inventory,
   events,
+  webhooks,
   account,
   admin,
 } satisfies Operations<PetstoreApi>;
@@ -33,7 +36,7 @@ export function operation(id: string): AnyOperation {
   return found;
 }
 
-const byName = new Map([...named(operations, ""), ...named(internal, "")]);
+const byName = new Map([...named(operations, ""), ...named(internal, ""), ...named(delivering, "")]);
 
 function named(tree: object, prefix: string): [string, AnyOperation][] {
   return Object.entries(tree).flatMap(([name, entry]) =>

@@ -40,6 +40,7 @@ import type {
   UsageRecord,
 } from "./records.ts";
 import type { Tally } from "./tally.ts";
+import type { WebhookReads, WebhookWrites } from "./webhook-ports.ts";
 import type { Windows } from "./windows.ts";
 
 export type * from "./records.ts";
@@ -48,7 +49,7 @@ export type * from "./records.ts";
 export type Awaitable<T> = T | Promise<T>;
 
 /** What can be asked of the store: committed data only, `null` for what is not there. */
-export interface Reads {
+export interface Reads extends WebhookReads {
   pet(id: Int64): Awaitable<PetRecord | null>;
   petWithCategory(id: Int64): Awaitable<PetWithCategory | null>;
   pets(query: PetQuery): Awaitable<ListedPet[]>;
@@ -95,7 +96,7 @@ export interface Reads {
  * What can be changed, inside one transaction. Each write of a pet's stock is one conditional statement on
  * its row and leaves a movement; `null` says that the condition did not hold and nothing changed.
  */
-export interface Writes extends Reads {
+export interface Writes extends Reads, WebhookWrites {
   /** `null`: there is no such category. */
   addPet(pet: NewPetRecord, now: number): Awaitable<PetRecord | null>;
   /** `null`: the pet is not as it was read. */
@@ -139,7 +140,7 @@ export interface Writes extends Reads {
   /** The client, for which nobody places an order until the transaction ends. */
   lockedClient(id: Int64): Awaitable<ClientRecord | null>;
   changeClient(client: ClientRecord): Awaitable<void>;
-  /** The row stays for what refers to it; nothing finds it any more, and its keys are revoked. */
+  /** The row stays for what refers to it; nothing finds it any more, its keys are revoked and its webhooks gone. */
   removeClient(id: number, now: number): Awaitable<void>;
   addKey(
     key: {

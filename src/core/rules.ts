@@ -4,6 +4,13 @@ import type { BanRules } from "./bans.ts";
 export interface Rules {
   readonly newPetStock: number;
   readonly bans: BanRules;
+  readonly webhooks: WebhookRules;
+}
+
+/** Where webhooks may be sent to. */
+export interface WebhookRules {
+  /** Also to private addresses, and without encryption. */
+  readonly allowPrivate: boolean;
 }
 
 /** The settings as they are written, one by one. */
@@ -13,6 +20,7 @@ export interface RuleSettings {
   readonly banStrikeWindowSeconds: number;
   readonly banGraceSeconds: number;
   readonly banMinutes: readonly number[];
+  readonly webhooksAllowPrivate: boolean;
 }
 
 export function rulesOf(settings: RuleSettings): Rules {
@@ -25,5 +33,6 @@ export function rulesOf(settings: RuleSettings): Rules {
       graceSeconds: banGraceSeconds,
       minutes: banMinutes,
     },
+    webhooks: { allowPrivate: settings.webhooksAllowPrivate },
   };
 }

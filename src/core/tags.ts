@@ -1,5 +1,7 @@
 import { CryptoHasher } from "bun";
 import type { CategoryRecord, ClientRecord, OrderRecord, PetRecord, PetWithCategory } from "./ports.ts";
+import type { WebhookRecord } from "./webhook-ports.ts";
+import { seesAll } from "./webhook-rules.ts";
 
 // A tag is made of version columns: it changes when the representation does, and costs nothing to compute.
 
@@ -32,4 +34,11 @@ export function orderTag(order: OrderRecord): string {
 export function clientTag({ name, plan, perMinute, perDay, suspendedAt }: ClientRecord): string {
   const shown = JSON.stringify([name, plan, perMinute, perDay, suspendedAt !== null]);
   return CryptoHasher.hash("sha256", shown, "base64url").slice(0, 16);
+}
+
+/** What a webhook sees hangs on its key, and that the previous secret is told of on the time. */
+export function webhookTag(webhook: WebhookRecord, now: number): string {
+  const { version, previousSecretUntil } = webhook;
+  const isOverlapping = previousSecretUntil !== null && previousSecretUntil > now;
+  return `w${version}-${seesAll(webhook, now) ? "all" : "own"}${isOverlapping ? "-2" : ""}`;
 }

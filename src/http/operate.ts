@@ -70,7 +70,7 @@ export async function write(store: Store, call: Call): Promise<Answer> {
     caller: { clientId, keyId, role },
     input,
     now,
-    random: route.access ? crypto.getRandomValues(new Uint8Array(KEY_BYTES)) : undefined,
+    random: route.access || route.random ? crypto.getRandomValues(new Uint8Array(KEY_BYTES)) : undefined,
     ifMatch,
     idempotency: key === undefined ? undefined : { key, fingerprint: fingerprint(call, bytes) },
   });

@@ -1,3 +1,5 @@
+import { webhookTables } from "./webhook-tables.ts";
+
 /** The few words in which the engines' table definitions differ. */
 export interface Dialect {
   /** A column that numbers rows upward from 1 and never reuses a number. */
@@ -245,4 +247,5 @@ export const migrations: readonly Migration[] = [
       ...showNumbers("events"),
     ],
   },
+  webhookTables,
 ];

@@ -2,6 +2,7 @@ import type { Reads, Writes } from "../core/ports.ts";
 import { answerReads, answerWrites } from "./answers.ts";
 import { categoryReads, categoryWrites } from "./categories.ts";
 import { clientReads, clientWrites } from "./clients.ts";
+import { deliveryReads, deliveryWrites } from "./deliveries.ts";
 import { eventReads, eventWrites } from "./events.ts";
 import { keyReads, keyWrites } from "./keys.ts";
 import { limitReads, limitWrites } from "./limits.ts";
@@ -10,6 +11,7 @@ import { orderReads, orderWrites } from "./orders.ts";
 import { petReads, petWrites } from "./pets.ts";
 import type { Db } from "./statement.ts";
 import { tallyReads, tallyWrites } from "./tallies.ts";
+import { webhookReads, webhookWrites } from "./webhooks.ts";
 
 /** The store's questions, on any engine. */
 export function reads(db: Db): Reads {
@@ -24,6 +26,8 @@ export function reads(db: Db): Reads {
     ...clientReads(db),
     ...keyReads(db, tallies),
     ...limitReads(db, tallies),
+    ...webhookReads(db),
+    ...deliveryReads(db),
   };
 }
 
@@ -40,5 +44,7 @@ export function writes(db: Db): Writes {
     ...keyWrites(db),
     ...limitWrites(db),
     ...tallyWrites(db),
+    ...webhookWrites(db),
+    ...deliveryWrites(db),
   };
 }

@@ -13,22 +13,25 @@ export interface Sweeping {
   readonly usageKeptDays: number;
   /** 0 keeps them for ever. */
   readonly eventsKeptDays: number;
+  readonly deliveriesKeptDays: number;
 }
 
 /** Drops what is older than it is kept; of several instances one does it. */
 export async function sweep(sweeping: Sweeping): Promise<void> {
-  const { perform, forgetAnswers, clock, usageKeptDays, eventsKeptDays } = sweeping;
+  const { perform, forgetAnswers, clock, usageKeptDays, eventsKeptDays, deliveriesKeptDays } = sweeping;
   const { body: isOurs } = await perform("behind.takeSweep", { until: clock() + SWEEP_EVERY_MS });
   if (!isOurs) return;
   forgetAnswers(clock() - ANSWERS_KEPT_MS);
   await perform("behind.forget", { beforeDay: Math.floor(clock() / DAY_MS) - usageKeptDays });
-  if (eventsKeptDays > 0) await forgetEvents(sweeping, clock() - eventsKeptDays * DAY_MS);
+  if (eventsKeptDays > 0)
+    await forget(sweeping, "behind.forgetEvents", { olderThan: clock() - eventsKeptDays * DAY_MS });
+  await forget(sweeping, "delivering.forget", { before: clock() - deliveriesKeptDays * DAY_MS });
 }
 
 /** Step by step: between two of them whoever waits can write. */
-async function forgetEvents({ perform, isStopping }: Sweeping, olderThan: number): Promise<void> {
+async function forget({ perform, isStopping }: Sweeping, operation: string, input: unknown): Promise<void> {
   for (let isDone = false; !isDone && !isStopping(); ) {
-    const { body } = await perform("behind.forgetEvents", { olderThan });
+    const { body } = await perform(operation, input);
     ({ isDone } = body as { isDone: boolean });
   }
 }

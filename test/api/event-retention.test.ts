@@ -29,6 +29,7 @@ async function swept(eventsKeptDays: number): Promise<number> {
     clock: () => store.clock.now,
     isStopping: () => false,
     usageKeptDays: 400,
+    deliveriesKeptDays: 30,
     eventsKeptDays,
   });
   // The duty is taken for a minute.

@@ -2,6 +2,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { errors } from "../../src/contract/errors.ts";
 import { isWorthRetrying } from "../../src/contract/owed.ts";
 import type { Endpoint } from "../../src/contract/route.ts";
+import { KEY_BYTES } from "../../src/core/key-format.ts";
+import { perform } from "../../src/core/perform.ts";
+import { rulesOf } from "../../src/core/rules.ts";
 import { aStore, type Person, type Reply, type Sent, type TestStore } from "../harness.ts";
 
 /** A request that its endpoint takes: all that it names is there, and its sender may send it. */
@@ -42,7 +45,7 @@ export function each(
 /** A new call of the endpoint, on records of its own; `sender` is who sends it, if that matters. */
 export async function aCall(store: TestStore, endpoint: Endpoint, sender?: Person): Promise<Call> {
   const { id, method, path: pattern, route } = endpoint;
-  const isPersonal = pattern.startsWith("/account/keys") || route.uncounted;
+  const isPersonal = /^\/(account\/keys|webhooks)/.test(pattern) || route.uncounted;
   const by =
     sender ??
     (isPersonal
@@ -104,7 +107,7 @@ export function fieldsOf(reply: Reply): string[] {
   return reply.body.details.map(({ field }: { field: string }) => field);
 }
 
-type Makers = Readonly<Record<string, (store: TestStore, by: Person) => Promise<number>>>;
+type Makers = Readonly<Record<string, (store: TestStore, by: Person, path: string) => Promise<number>>>;
 
 /** How a record that a parameter or field names is made. */
 const makers: Makers = {
@@ -117,6 +120,10 @@ const makers: Makers = {
   },
   clientId: async (store) => (await store.newPerson("customer")).clientId,
   keyId: async (store) => (await store.newPerson("customer")).keyId,
+  webhookId: (store, by) =>
+    madeBeside(store, by, "webhooks.create", { body: { url: "https://shop.example/events" } }),
+  deliveryId: (store, by, path) =>
+    madeBeside(store, by, "webhooks.ping", { webhookId: Number(path.split("/")[2]) }),
 };
 
 /** What a parameter names to these endpoints alone. */
@@ -134,6 +141,25 @@ const ownMakers: Readonly<Record<string, Makers>> = {
   },
 };
 
+/** A record of the sender's own that costs it no request. */
+export async function madeBeside(
+  { beside, clock, config }: TestStore,
+  { clientId, keyId }: Person,
+  operation: string,
+  input: unknown,
+): Promise<number> {
+  const random = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+  const command = {
+    operation,
+    caller: { clientId, keyId, role: "customer" },
+    input,
+    now: clock.now,
+    random,
+  } as const;
+  const { body } = await beside.transact((writes) => perform(writes, command, rulesOf(config)));
+  return (body as { id: number }).id;
+}
+
 /** Another key of the sender's client, so that the sender's own goes on. */
 async function secondKey(store: TestStore, { clientId }: Person): Promise<number> {
   return (await store.newPerson("customer", { clientId })).keyId;
@@ -144,7 +170,7 @@ async function filled(store: TestStore, pattern: string, known: Makers, by: Pers
   for (const [placeholder, name = ""] of pattern.matchAll(/\{(\w+)\}/g)) {
     const maker = known[name];
     if (!maker) throw new Error(`Say in test/contract/calls.ts how what {${name}} names is made.`);
-    path = path.replace(placeholder, String(await maker(store, by)));
+    path = path.replace(placeholder, String(await maker(store, by, path)));
   }
   return path;
 }
@@ -154,7 +180,7 @@ async function withKnownIds(store: TestStore, value: unknown, by: Person): Promi
   if (typeof value !== "object" || value === null) return value;
   const fields = Object.entries(value).map(async ([name, field]) => [
     name,
-    typeof field === "number" && makers[name] ? await makers[name](store, by) : field,
+    typeof field === "number" && makers[name] ? await makers[name](store, by, "") : field,
   ]);
   return Object.fromEntries(await Promise.all(fields));
 }

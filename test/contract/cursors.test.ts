@@ -20,7 +20,7 @@ beforeAll(async () => {
   }
 });
 
-/** A client's keys are one, unless another is made. */
+/** A client's keys are one, unless another is made; of webhooks and deliveries there are none. */
 async function aList(endpoint: Endpoint): Promise<Call> {
   const list = await aCall(store, endpoint);
   const owner =
@@ -28,6 +28,12 @@ async function aList(endpoint: Endpoint): Promise<Call> {
       ? list.by.clientId
       : /^\/admin\/clients\/(\d+)\/keys$/.exec(list.path)?.[1];
   if (owner !== undefined) await aKey(Number(owner));
+  const [, , webhookId] = list.path.split("/");
+  if (endpoint.id === "webhooks.deliveries.list")
+    for (let time = 0; time < 2; time++) await list.by.send("POST", `/webhooks/${webhookId}/ping`);
+  if (endpoint.id === "webhooks.list")
+    for (let time = 0; time < 2; time++)
+      await list.by.post("/webhooks", { url: "https://shop.example/events" });
   return list;
 }
 

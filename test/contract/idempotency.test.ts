@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { CreatedKey } from "../../src/contract/access-shapes.ts";
 import { everyEndpoint } from "../../src/contract/api.ts";
 import { isWrite, successStatus, takesIfMatch } from "../../src/contract/route.ts";
+import { CreatedWebhook } from "../../src/contract/webhook-shapes.ts";
 import type { Reply } from "../harness.ts";
 import { aCall, each, fieldsOf, refused, refusedCalls, theStore } from "./calls.ts";
 
@@ -11,7 +12,9 @@ const writes = everyEndpoint.filter(({ method }) => isWrite(method));
 const withBodies = writes.filter(({ route }) => route.body);
 const DAY_MS = 24 * 60 * 60 * 1000;
 const USED_KEY = "used-for-a-draft";
-const secrets = writes.filter(({ route }) => route.returns === CreatedKey);
+const secrets = writes.filter(
+  ({ route }) => route.returns === CreatedKey || route.returns === CreatedWebhook,
+);
 
 let last = 0;
 /** A key that was never used. */
@@ -29,7 +32,7 @@ function isReplay(reply: Reply): boolean {
 
 /** What a replay must repeat: all but a secret, which is told once. */
 function lasting({ status, body, headers }: Reply) {
-  const { key: _key, ...rest } = body ?? {};
+  const { key: _key, secret: _secret, ...rest } = body ?? {};
   return {
     status,
     body: Array.isArray(body) ? body : rest,
@@ -175,8 +178,10 @@ each(writes, "is done once however many repetitions arrive together", async (end
   expect(await store.findings()).toEqual([]);
 });
 
-test("what returns a secret is what makes or rotates a key", () => {
+test("what returns a secret is what makes or rotates a key, or the secret of a webhook", () => {
   expect(secrets.map(({ id }) => id)).toEqual([
+    "webhooks.create",
+    "webhooks.rotate",
     "account.keys.create",
     "account.keys.rotate",
     "admin.keys.create",
@@ -184,30 +189,27 @@ test("what returns a secret is what makes or rotates a key", () => {
   ]);
 });
 
-each(
-  secrets,
-  "tells its secret once: a repetition has all but the key, and none is kept",
-  async (endpoint) => {
-    const { send } = await aCall(store, endpoint);
-    const headers = keyed(newKey());
-    const first = await send({ headers });
-    const { key, ...rest } = first.body;
-    expect((await store.nobody.get("/account", { "x-api-key": key })).status).toBe(200);
-    for (const again of [await send({ headers }), await send({ headers })]) {
-      expect([again.status, isReplay(again)]).toEqual([201, true]);
-      expect(again.body).toEqual(rest);
-      expect(again.text).not.toContain("ps_live_");
-    }
-    expect(await store.snapshot()).not.toContain(key);
-    expect(store.logged()).not.toContain(key);
-  },
-);
+each(secrets, "tells its secret once: a repetition has all but that, and none is kept", async (endpoint) => {
+  const { send } = await aCall(store, endpoint);
+  const headers = keyed(newKey());
+  const first = await send({ headers });
+  const { key, secret = key, ...rest } = first.body;
+  if (key) expect((await store.nobody.get("/account", { "x-api-key": key })).status).toBe(200);
+  for (const again of [await send({ headers }), await send({ headers })]) {
+    expect([again.status, isReplay(again)]).toEqual([successStatus(endpoint.route), true]);
+    expect(again.body).toEqual(rest);
+    expect(again.text).not.toMatch(/ps_live_|whsec_/);
+  }
+  expect(secret).toMatch(/^(ps_live_|whsec_)/);
+  expect(await store.snapshot()).not.toContain(secret);
+  expect(store.logged()).not.toContain(secret);
+});
 
 each(secrets, "tells its secret to one of many repetitions that arrive together", async (endpoint) => {
   const { send } = await aCall(store, endpoint);
   const headers = keyed(newKey());
   const replies = await Promise.all(Array.from({ length: 10 }, () => send({ headers })));
-  expect(replies.filter(({ body }) => body.key !== undefined)).toHaveLength(1);
+  expect(replies.filter(({ body }) => (body.key ?? body.secret) !== undefined)).toHaveLength(1);
 });
 
 test("a key that was used to replace a record is not good to change it with the same body", async () => {

@@ -6,7 +6,7 @@ import { operator } from "../../src/core/clients.ts";
 import { BODY_BYTES, LARGE_BODY_BYTES } from "../../src/http/body.ts";
 import { follow } from "../following.ts";
 import { aStore, NOON, type Person, type Reply, type TestStore } from "../harness.ts";
-import { aCall, type Call, each, refused, theStore } from "./calls.ts";
+import { aCall, type Call, each, madeBeside, refused, theStore } from "./calls.ts";
 import { expectCost, Payer, ratesOf } from "./windows.ts";
 
 const ANONYMOUS = { perMinute: 400, perDay: 900 };
@@ -214,6 +214,13 @@ const collisions: Readonly<
     expect((await staff.patch(path, { complete: true })).status).toBe(200);
     return [{}, "order_complete"];
   },
+  "webhooks.create": async ({ store: of, person }, { body }) => {
+    for (let each = 0; each < 20; each++) await madeBeside(of, person, "webhooks.create", { body });
+    return [{}, "too_many_webhooks"];
+  },
+  "webhooks.ping": disabledWebhook,
+  "webhooks.replay": disabledWebhook,
+  "webhooks.deliveries.resend": disabledWebhook,
   "account.keys.create": async ({ store: of, person }) => [{}, await withAllKeys(of, person.clientId)],
   "account.keys.rotate": async ({ store: of, person }) => [{}, await withAllKeys(of, person.clientId)],
   "admin.keys.create": async ({ store: of }, { path }) => [
@@ -244,6 +251,12 @@ const collisions: Readonly<
     return [{}, "client_has_open_orders"];
   },
 };
+
+async function disabledWebhook({ store: of, person }: Scene, { path }: Call): Promise<[Sent, ErrorCode]> {
+  const webhookId = Number(path.split("/")[2]);
+  await madeBeside(of, person, "webhooks.update", { webhookId, body: { enabled: false } });
+  return [{}, "webhook_disabled"];
+}
 
 function heldByAnOrder(change?: object) {
   return async ({ store: of }: Scene, { path, body }: Call): Promise<[Sent, ErrorCode]> => {
@@ -358,7 +371,7 @@ test("every operation costs one request when the data store fails, and says what
     // It begins where the log ends, and then waits for it to go on.
     "events.stream",
   ];
-  const tables = ["pets", "categories", "orders", "movements", "events", "audit", "usage"];
+  const tables = ["pets", "categories", "orders", "movements", "events", "webhooks", "audit", "usage"];
   for (const table of tables) await broken.beside.db.exec(`alter table ${table} rename to lost_${table}`);
   await broken.beside.db.exec("alter table clients rename column name to lost_name");
   for (const [{ id, route }, call] of calls) {

@@ -108,9 +108,9 @@ test("an outage of PostgreSQL is seen on the port of its own, where no key has t
   expect((await two.send("GET", "/pets")).status).toBe(200);
   // Each instance tells of itself alone.
   expect([answersIn(await look(0)), answersIn(await look(1))]).toEqual([{ "GET /pets 200": 1 }, {}]);
-  const connections = (metrics: typeof before) =>
-    ["used", "idle"].map((state) => figureOf(metrics, "petstore_database_connections", { state }));
-  expect(connections(await look(0))).toEqual([0, 1]);
+  // Who asks for what others changed, and who sends webhooks, have connections now and then too.
+  const open = ["used", "idle"].map((state) => figureOf(before, "petstore_database_connections", { state }));
+  expect(open.reduce((sum = 0, count = 0) => sum + count)).toBeWithin(1, 6);
   door.shut();
   expect(await eventually(async () => figureOf(await look(0), "petstore_database_up") === 0, SOON_MS)).toBe(
     true,

@@ -1,6 +1,7 @@
 // A store that has had everything happen to it.
 import { aStore, type Person, type TestStore } from "../harness.ts";
 import { ask, askTimes, DAY, getBanned, MINUTE, oneAMinute, spendMinute } from "../limits/spending.ts";
+import { newest } from "../webhooks/receiver.ts";
 
 export const ODD = 'Ωmega 🐕\u200d🦺 "quoted" \\ back\u2028slash \u0007 \u{1F9AE} שלום é e\u0301';
 
@@ -68,6 +69,20 @@ export async function furnished(): Promise<Furnished> {
   const lifted = await keyOf(customer.clientId);
   await made(admin.put(`/admin/keys/${lifted.id}/ban`, { minutes: 60 }));
   await made(admin.delete(`/admin/keys/${lifted.id}/ban`));
+
+  const types = ["order.placed", "webhook.disabled"];
+  const webhook = await made(
+    customer.post("/webhooks", { url: "https://shop.example/é", types, description: ODD }),
+  );
+  await made(customer.send("POST", `/webhooks/${webhook.id}/ping`));
+  await newest(customer, webhook, ({ state }) => state === "failed");
+  await made(customer.post(`/webhooks/${webhook.id}/rotation`, { overlapHours: 5 }));
+  await made(staff.post("/webhooks", { url: "https://shop.example/staff" }));
+  for (const { by, id } of [
+    { by: customer, id: webhook.id },
+    { by: staff, id: webhook.id + 1 },
+  ])
+    await made(by.patch(`/webhooks/${id}`, { enabled: false }));
 
   const struck = await oneAMinute(store);
   await getBanned(store, struck);

@@ -119,6 +119,31 @@ test("every list of bans in force and of the audit trail walks an index", async 
   expect(found).toEqual([]);
 });
 
+test("every list of webhooks and of deliveries walks an index, and what is due is found by one", async () => {
+  const found = [];
+  for (const after of [undefined, anId]) {
+    const page = { limit: 21, after };
+    const webhooks = { ...page, clientId: 7, roles: ["customer", "staff"], descending: false } as const;
+    found.push(...(await faults(webhooks, (asked) => asked.webhooks(webhooks))));
+    for (const state of [undefined, "failed"] as const) {
+      const deliveries = { ...page, webhookId: 7, state, descending: true } as const;
+      found.push(...(await faults(deliveries, (asked) => asked.deliveries(deliveries))));
+    }
+  }
+  expect(found).toEqual([]);
+  const [due] = await explained((asked) => asked.dueWebhooks(1, 0, 50));
+  expect(due?.plan.filter((line) => /^SCAN|TEMP B-TREE/.test(line))).toEqual([]);
+  expect(due?.plan.join()).toContain("webhook_deliveries_due");
+});
+
+test("that no webhook has anything to do is found by the ends of two indexes", async () => {
+  const [state] = await explained((asked) => asked.fanOut());
+  const steps = state?.plan.filter((line) => !line.startsWith("SCALAR SUBQUERY"));
+  expect(steps).toHaveLength(3);
+  for (const line of steps ?? [])
+    expect(line).toMatch(/USING (COVERING )?INDEX webhooks_|USING INTEGER PRIMARY KEY/);
+});
+
 test("every look-up of one record goes straight to it", async () => {
   const asks: ((asked: Reads) => unknown)[] = [
     (asked) => asked.pet(1),
@@ -135,6 +160,9 @@ test("every look-up of one record goes straight to it", async () => {
     (asked) => asked.ban(1, 2),
     (asked) => asked.hasOpenOrders(1),
     (asked) => asked.accessRevision(),
+    (asked) => asked.webhook(1),
+    (asked) => asked.countWebhooks(1),
+    (asked) => asked.delivery(1),
     (asked) => asked.usage({ clientId: 1, fromDay: 1, toDay: 2 }),
     (asked) => asked.usage({ fromDay: 1, toDay: 2 }),
   ];

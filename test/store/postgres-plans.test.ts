@@ -41,6 +41,11 @@ beforeAll(async () => {
           else (array['order.placed', 'key.banned'])[n / 2 % 2 + 1] end,
         's', case when n % 2 = 1 then n % 50 + 1 end, '{}', n
       from generate_series(1, 60000) n`,
+    `insert into webhooks (client_id, key_id, role, url, secret, disabled_reason, starts_after, created_at)
+      select n % 50 + 1, n % 5000 + 1, 'staff', 'u', 's', case when n % 100 = 0 then null else 'asked' end, n, 0 from generate_series(1, 5000) n`,
+    `insert into webhook_deliveries (webhook_id, event_id, message_id, type, body, cause, state, next_at, created_at)
+      select n % 300 + 1, n, 'm', 't', '{}', 'event', s, case s when 'pending' then n end, n
+      from (select n, (array['pending', 'delivered', 'failed'])[(n / 7) % 3 + 1] as s from generate_series(1, 60000) n) as made`,
     "analyze",
   ])
     await wire.send({ text });
@@ -131,6 +136,24 @@ test("postgres: a page of movements, bans, clients, keys or the audit trail read
     found.push(...(await costly((asked) => asked.keyPage(keys), "keys")));
     found.push(...(await costly((asked) => asked.audit(down), "audit")));
   }
+  expect(found).toEqual([]);
+});
+
+test("postgres: a page of webhooks or of deliveries reads about as many rows as it shows", async () => {
+  const found = [];
+  for (const after of [undefined, anId]) {
+    const page = { limit: 21, after };
+    const webhooks = { ...page, clientId: 7, roles, descending: false } as const;
+    // Of each client all keys are looked at, a hundred at the most; this store's clients are so few that they are read whole.
+    const ofWebhooks = await costly((asked) => asked.webhooks(webhooks), "webhooks");
+    found.push(...ofWebhooks.filter((line) => !/ (api_keys|clients) /.test(line)));
+    for (const state of [undefined, "failed"] as const) {
+      const deliveries = { ...page, webhookId: 7, state, descending: true } as const;
+      found.push(...(await costly((asked) => asked.deliveries(deliveries), `deliveries ${state}`)));
+    }
+  }
+  found.push(...(await costly((asked) => asked.fanOut(), "the state of webhooks")));
+  found.push(...(await costly((asked) => asked.delivery(5), "a delivery")));
   expect(found).toEqual([]);
 });
 

@@ -8,6 +8,7 @@ import { orderedEventReads, orderedEventWrites } from "./events.ts";
 import { orderPlacing } from "./orders.ts";
 import type { Pool } from "./pool.ts";
 import { classified, isConflict, isDeadEnd, isLoss } from "./trouble.ts";
+import { deliveryTaking } from "./webhooks.ts";
 
 /** How often work is done anew when others came between; each pause is longer, by chance, than the one before. */
 const TRIES = 8;
@@ -45,5 +46,6 @@ function writesOf(db: Db): Writes {
     ...orderPlacing(db),
     ...clientLocking(db),
     ...answerKeeping(db),
+    ...deliveryTaking(db),
   };
 }

@@ -1,0 +1,230 @@
+import { FAILING_MS, nextAttempt } from "./attempts.ts";
+import type { WriteContext } from "./context.ts";
+import { shownEvent } from "./events.ts";
+import type { EventRecord } from "./ports.ts";
+import { signedHeaders } from "./signature.ts";
+import type {
+  DeliveryRecord,
+  DisabledReason,
+  FailureReason,
+  NewDeliveryRecord,
+  WebhookRecord,
+} from "./webhook-ports.ts";
+import { isAtWork, maySee, seesAll, wants } from "./webhook-rules.ts";
+
+/** Deliveries after which a step ends, with all those of its last event. */
+const ROWS_AT_ONCE = 2000;
+const EVENTS_AT_ONCE = 500;
+/** A try that has no outcome after this long counts as lost: well beyond the time that a receiver has. */
+export const LEASE_MS = 60_000;
+
+/** How many deliveries of a webhook are to be begun. */
+export interface Turn {
+  readonly webhookId: number;
+  readonly limit: number;
+}
+
+/** A try to be made: the request, signed, and which try of what it is. */
+export interface Attempt {
+  readonly deliveryId: number;
+  readonly webhookId: number;
+  readonly attempt: number;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** What came of a try; without a reason it is a success. */
+export interface Attempted {
+  readonly deliveryId: number;
+  readonly attempt: number;
+  readonly reason: FailureReason | null;
+  readonly responseStatus: number | null;
+  readonly responseBody: string | null;
+  readonly durationMs: number;
+  /** What the receiver asked for. */
+  readonly retryAfterSeconds: number | null;
+  /** From 0 to 1, for the jitter. */
+  readonly chance: number;
+}
+
+/** Operations that no endpoint has: the worker's. */
+export const delivering = {
+  /** One step of making deliveries of events: whether that was all, and for how many webhooks. */
+  "delivering.fanOut": async ({ store, now }: WriteContext) => {
+    const reached = await store.lockedFanOut();
+    // Before the webhooks: one that is not among them was made after every event up to here.
+    const last = await store.lastEvent();
+    const webhooks = (await store.enabledWebhooks()).filter((each) => isAtWork(each, now));
+    if (webhooks.length === 0) {
+      // Their clients are suspended, or have no key that works: what happens meanwhile is not sent later.
+      await store.moveFanOut(last);
+      return { body: { isDone: true, webhooks: 0 } };
+    }
+    const after = Math.max(reached, Math.min(...webhooks.map(({ startsAfter }) => startsAfter)));
+    if (after >= last) return { body: { isDone: true, webhooks: webhooks.length } };
+    const events = await store.events({ after, upTo: last, limit: EVENTS_AT_ONCE });
+    const audience = audienceOf(webhooks, now);
+    const rows: NewDeliveryRecord[] = [];
+    let position = last;
+    let isDone = events.length < EVENTS_AT_ONCE;
+    for (const event of events) {
+      if (rows.length >= ROWS_AT_ONCE) {
+        isDone = false;
+        break;
+      }
+      for (const webhook of audience(event))
+        if (event.id > webhook.startsAfter && wants(webhook, event, now))
+          rows.push(deliveryOf(webhook, event, "event"));
+      position = event.id;
+    }
+    await store.addDeliveries(rows, now);
+    await store.moveFanOut(isDone ? last : position);
+    return { body: { isDone, webhooks: webhooks.length } };
+  },
+
+  /** One step of sending past events to a webhook again, and whether that was all. */
+  "delivering.replay": async (
+    { store, now }: WriteContext,
+    { webhookId }: { readonly webhookId: number },
+  ) => {
+    const webhook = await store.webhook(webhookId);
+    if (!webhook || webhook.replayAfter === null) return { body: { isDone: true } };
+    const { replayAfter: after, replayUpTo } = webhook;
+    const upTo = replayUpTo as number;
+    const events = await store.events({ after, upTo, limit: EVENTS_AT_ONCE });
+    const wanted = isAtWork(webhook, now) ? events.filter((event) => wants(webhook, event, now)) : [];
+    const isDone = events.length < EVENTS_AT_ONCE;
+    const changed = await store.changeWebhook(webhook, {
+      ...webhook,
+      replayAfter: isDone ? null : (events.at(-1)?.id ?? upTo),
+      replayUpTo: isDone ? null : upTo,
+    });
+    // Another instance has done this step, or somebody has changed the webhook: the next look sees how it is then.
+    if (!changed) return { body: { isDone: true } };
+    await store.addDeliveries(
+      wanted.map((event) => deliveryOf(webhook, event, "replay")),
+      now,
+    );
+    return { body: { isDone } };
+  },
+
+  /** Begins tries: they are this instance's until their leases end. Nothing is sent before this is committed. */
+  "delivering.claim": async (
+    { store, now }: WriteContext,
+    { turns }: { readonly turns: readonly Turn[] },
+  ) => {
+    const attempts: Attempt[] = [];
+    for (const { webhookId, limit } of turns) {
+      const webhook = await store.webhook(webhookId);
+      if (!webhook || !isAtWork(webhook, now)) continue;
+      for (const delivery of await store.takeDeliveries(webhookId, now, now + LEASE_MS, limit)) {
+        if (maySee(webhook, { clientId: delivery.aboutClientId }, now))
+          attempts.push(attemptOf(webhook, delivery, now));
+        else await store.noteDelivery({ ...unsent, id: delivery.id, attempt: delivery.attempts });
+      }
+    }
+    return { body: attempts };
+  },
+
+  /** Notes what came of a try, and what follows from it for the delivery and its webhook. */
+  "delivering.note": async (cx: WriteContext, attempted: Attempted) => {
+    const { store, now } = cx;
+    const { deliveryId: id, attempt, reason, chance, retryAfterSeconds, ...response } = attempted;
+    const before = await store.delivery(id);
+    const isLast = reason === null || reason === "gone" || before?.cause === "ping";
+    const nextAt = isLast ? null : nextAttempt(attempt, now, chance, retryAfterSeconds);
+    const state = reason === null ? "delivered" : nextAt === null ? "failed" : "pending";
+    const { durationMs, responseStatus, responseBody } = response;
+    const noted = await store.noteDelivery({
+      id,
+      attempt,
+      state,
+      nextAt,
+      reason,
+      responseStatus,
+      responseBody,
+      durationMs,
+    });
+    const webhook = noted && noted.cause !== "ping" ? await store.webhook(noted.webhookId) : null;
+    if (webhook) await judge(cx, webhook, reason);
+    return { body: undefined };
+  },
+
+  /** Drops some deliveries that are no longer kept; whether that was all. */
+  "delivering.forget": async ({ store }: WriteContext, { before }: { readonly before: number }) => ({
+    body: { isDone: !(await store.forgetDeliveries(before)) },
+  }),
+};
+
+const unsent = {
+  state: "failed",
+  nextAt: null,
+  reason: "not_permitted",
+  responseStatus: null,
+  responseBody: null,
+  durationMs: null,
+} as const;
+
+/** Who may be told of an event, without asking every webhook of every client. */
+function audienceOf(
+  webhooks: readonly WebhookRecord[],
+  now: number,
+): (event: EventRecord) => readonly WebhookRecord[] {
+  const byClient = Map.groupBy(webhooks, ({ clientId }) => clientId);
+  const ofAll = webhooks.filter((webhook) => seesAll(webhook, now));
+  return ({ clientId }) => {
+    if (clientId === null) return webhooks;
+    const others = ofAll.filter((webhook) => webhook.clientId !== clientId);
+    return [...(byClient.get(clientId) ?? []), ...others];
+  };
+}
+
+function deliveryOf(
+  webhook: WebhookRecord,
+  event: EventRecord,
+  cause: "event" | "replay",
+): NewDeliveryRecord {
+  return {
+    webhookId: webhook.id,
+    eventId: cause === "event" ? event.id : null,
+    messageId: String(event.id),
+    type: event.type,
+    aboutClientId: event.clientId,
+    body: JSON.stringify(shownEvent(event)),
+    cause,
+  };
+}
+
+function attemptOf(webhook: WebhookRecord, delivery: DeliveryRecord, now: number): Attempt {
+  const { id: deliveryId, webhookId, attempts: attempt, messageId, body } = delivery;
+  const { url, secret, previousSecret, previousSecretUntil } = webhook;
+  const isOverlapping = previousSecret !== null && (previousSecretUntil ?? 0) > now;
+  const secrets = isOverlapping ? [secret, previousSecret] : [secret];
+  return { deliveryId, webhookId, attempt, url, body, headers: signedHeaders(messageId, now, body, secrets) };
+}
+
+/** A success clears the webhook; a failure after five days of them disables it, and so does a receiver that is gone. */
+async function judge(cx: WriteContext, webhook: WebhookRecord, reason: FailureReason | null): Promise<void> {
+  const { id, failingSince } = webhook;
+  if (reason === null) {
+    if (failingSince !== null) await cx.store.noteFailing(id, null);
+  } else if (reason === "gone") await disable(cx, webhook, "gone");
+  else if (failingSince === null) await cx.store.noteFailing(id, cx.now);
+  else if (cx.now - failingSince >= FAILING_MS) await disable(cx, webhook, "failing");
+}
+
+async function disable(
+  cx: WriteContext,
+  { id, clientId, failingSince }: WebhookRecord,
+  reason: Exclude<DisabledReason, "asked">,
+) {
+  if (!(await cx.store.disableWebhook(id, reason))) return;
+  const since = new Date(failingSince ?? cx.now).toISOString();
+  cx.emit(
+    "webhook.disabled",
+    `webhooks/${id}`,
+    { webhookId: id, clientId, reason, failingSince: since },
+    clientId,
+  );
+}

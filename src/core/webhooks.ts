@@ -1,0 +1,186 @@
+import type { PetstoreApi } from "../contract/api.ts";
+import { WEBHOOKS_OF_A_CLIENT } from "../contract/bounds.ts";
+import { roles } from "../contract/route.ts";
+import type { Webhook, WebhookUpdate } from "../contract/webhook-shapes.ts";
+import { type Operations, requireMatch, type WriteContext } from "./context.ts";
+import { deliveries, shownDelivery } from "./deliveries.ts";
+import { OUT_OF_ORDER_MS, SOURCE } from "./events.ts";
+import { Conflict, fail } from "./failure.ts";
+import { isWithin } from "./keys.ts";
+import { ownWebhook, requireEnabled } from "./own-webhooks.ts";
+import { cursorAfter, pageOf, readCursor } from "./pages.ts";
+import { secretFrom } from "./signature.ts";
+import { webhookTag } from "./tags.ts";
+import type { WebhookChange, WebhookRecord } from "./webhook-ports.ts";
+import { requireSendable, seesAll } from "./webhook-rules.ts";
+
+const HOUR_MS = 60 * 60 * 1000;
+
+export const webhooks: Operations<PetstoreApi["webhooks"]> = {
+  async list(cx, { limit, cursor }) {
+    const { clientId, role } = cx.caller;
+    const list = `webhooks/${clientId}`;
+    const after = readCursor(cursor, list, "id", "number");
+    const shownRoles = roles.filter((each) => isWithin(each, role));
+    const query = { clientId, roles: shownRoles, descending: false, after, limit: limit + 1 } as const;
+    const records = await cx.store.webhooks(query);
+    const shown = (webhook: WebhookRecord) => shownWebhook(webhook, cx.now);
+    return pageOf(records, limit, shown, (last) => cursorAfter(list, "id", { key: last.id, id: last.id }));
+  },
+
+  async create(cx, { body: { url, types, description = null } }) {
+    const { clientId, keyId, role } = cx.caller;
+    requireSendable(url, cx.rules.webhooks.allowPrivate);
+    // Two at once could both find room for one.
+    await cx.store.lockedClient(clientId);
+    if ((await cx.store.countWebhooks(clientId)) >= WEBHOOKS_OF_A_CLIENT) {
+      fail(
+        "too_many_webhooks",
+        `The client has ${WEBHOOKS_OF_A_CLIENT} webhooks, the most that it may have. Remove one first.`,
+      );
+    }
+    const secret = secretFrom(cx.random());
+    const startsAfter = await cx.store.lastEvent();
+    const webhook = await cx.store.addWebhook(
+      { clientId, keyId, role, url, types: wanted(types), description, secret, startsAfter },
+      cx.now,
+    );
+    return { ...tagged(webhook, cx.now), secret: { secret } };
+  },
+
+  async get(cx, { webhookId }) {
+    return tagged(await ownWebhook(cx, webhookId), cx.now);
+  },
+
+  async update(cx, { webhookId, body }) {
+    const before = await ownWebhook(cx, webhookId);
+    requireMatch(cx, webhookTag(before, cx.now));
+    if (body.url !== undefined) requireSendable(body.url, cx.rules.webhooks.allowPrivate);
+    return tagged(await change(cx, before, await changed(cx, before, body)), cx.now);
+  },
+
+  async remove(cx, { webhookId }) {
+    const webhook = await ownWebhook(cx, webhookId);
+    requireMatch(cx, webhookTag(webhook, cx.now));
+    if (!(await cx.store.removeWebhook(webhook.id))) throw new Conflict();
+    return { body: undefined };
+  },
+
+  async rotate(cx, { webhookId, body: { overlapHours } }) {
+    const before = await ownWebhook(cx, webhookId);
+    const secret = secretFrom(cx.random());
+    const webhook = await change(cx, before, {
+      ...before,
+      secret,
+      previousSecret: overlapHours === 0 ? null : before.secret,
+      previousSecretUntil: overlapHours === 0 ? null : cx.now + overlapHours * HOUR_MS,
+    });
+    return { body: shownWebhook(webhook, cx.now), secret: { secret } };
+  },
+
+  async ping(cx, { webhookId }) {
+    const { id, clientId } = requireEnabled(await ownWebhook(cx, webhookId));
+    const event = pingEvent(id, cx);
+    const ping = await cx.store.addDelivery(
+      {
+        webhookId: id,
+        eventId: null,
+        messageId: event.id,
+        type: event.type,
+        aboutClientId: clientId,
+        body: JSON.stringify(event),
+        cause: "ping",
+      },
+      cx.now,
+    );
+    return { body: shownDelivery(ping) };
+  },
+
+  async replay(cx, { webhookId, body: { since } }) {
+    const before = requireEnabled(await ownWebhook(cx, webhookId));
+    const replayUpTo = await cx.store.lastEvent();
+    const asked = await cx.store.lastEventBefore(Date.parse(since) - OUT_OF_ORDER_MS, replayUpTo);
+    const replayAfter = Math.min(asked, before.replayAfter ?? asked);
+    const isNone = replayAfter >= replayUpTo;
+    const webhook = isNone ? before : await change(cx, before, { ...before, replayAfter, replayUpTo });
+    return { body: shownWebhook(webhook, cx.now) };
+  },
+
+  deliveries,
+};
+
+async function change(cx: WriteContext, before: WebhookRecord, to: WebhookChange): Promise<WebhookRecord> {
+  const webhook = await cx.store.changeWebhook(before, to);
+  if (!webhook) throw new Conflict();
+  return webhook;
+}
+
+/** It acts for the key that changes it; enabled again, it begins with what happens from now on. */
+async function changed(
+  { store, caller }: WriteContext,
+  before: WebhookRecord,
+  {
+    url = before.url,
+    types,
+    description = before.description,
+    enabled = before.disabledReason === null,
+  }: WebhookUpdate,
+): Promise<WebhookChange> {
+  const isEnabledAgain = enabled && before.disabledReason !== null;
+  return {
+    ...before,
+    keyId: caller.keyId,
+    url,
+    types: types === undefined ? before.types : wanted(types),
+    description,
+    disabledReason: enabled ? null : (before.disabledReason ?? "asked"),
+    ...(isEnabledAgain && { startsAfter: await store.lastEvent(), failingSince: null }),
+    ...(!enabled && { replayAfter: null, replayUpTo: null }),
+  };
+}
+
+/** An event that is not in the log: only this webhook is told of it. */
+function pingEvent(webhookId: number, { now, random }: WriteContext) {
+  return {
+    specversion: "1.0",
+    id: `ping_${Buffer.from(random()).toString("hex").slice(0, 16)}`,
+    source: SOURCE,
+    type: "webhook.ping",
+    subject: `webhooks/${webhookId}`,
+    time: iso(now),
+    datacontenttype: "application/json",
+    data: { webhookId },
+  };
+}
+
+function wanted(types: readonly string[] | null | undefined): readonly string[] | null {
+  return types ? [...new Set(types)] : null;
+}
+
+function tagged(webhook: WebhookRecord, now: number) {
+  return { body: shownWebhook(webhook, now), tag: webhookTag(webhook, now) };
+}
+
+function shownWebhook(webhook: WebhookRecord, now: number): Webhook {
+  const { id, url, types, description, disabledReason, failingSince, role, keyId, createdAt } = webhook;
+  const { previousSecretUntil: overlapEnd } = webhook;
+  return {
+    id,
+    url,
+    ...(types !== null && { types: types as NonNullable<Webhook["types"]> }),
+    ...(description !== null && { description }),
+    enabled: disabledReason === null,
+    ...(disabledReason !== null && { disabledReason }),
+    ...(failingSince !== null && { failingSince: iso(failingSince) }),
+    role,
+    sees: seesAll(webhook, now) ? "all" : "own",
+    keyId,
+    ...(overlapEnd !== null && overlapEnd > now && { previousSecretUntil: iso(overlapEnd) }),
+    replaying: webhook.replayAfter !== null,
+    createdAt: iso(createdAt),
+  };
+}
+
+function iso(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

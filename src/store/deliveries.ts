@@ -1,0 +1,92 @@
+import type {
+  DeliveryRecord,
+  NewDeliveryRecord,
+  WebhookReads,
+  WebhookWrites,
+} from "../core/webhook-ports.ts";
+import { type Conditions, listing, page } from "./page.ts";
+import { type Db, fragment, RowsStatement, sql } from "./statement.ts";
+
+/** Old deliveries that are dropped at once. */
+const FORGOTTEN_AT_ONCE = 1000;
+
+export const deliveryColumns = fragment`id, webhook_id as "webhookId", message_id as "messageId", type, about_client_id as "aboutClientId", body,
+  cause, state, attempts, next_at as "nextAt", created_at as "createdAt", attempted_at as "attemptedAt", reason,
+  response_status as "responseStatus", response_body as "responseBody", duration_ms as "durationMs"`;
+
+const deliveryById = sql<DeliveryRecord>`select ${deliveryColumns} from webhook_deliveries where id = :id`;
+
+const into =
+  "webhook_deliveries (webhook_id, event_id, message_id, type, about_client_id, body, cause, next_at, created_at)";
+interface DeliveryRow extends NewDeliveryRecord {
+  readonly now: number;
+  readonly at: number;
+}
+const names = [
+  "webhookId",
+  "eventId",
+  "messageId",
+  "type",
+  "aboutClientId",
+  "body",
+  "cause",
+  "now",
+  "at",
+] as const;
+const insertDeliveries = new RowsStatement<DeliveryRow>(into, names, "on conflict do nothing");
+const insertDelivery = sql<DeliveryRecord>`
+  insert into webhook_deliveries (webhook_id, event_id, message_id, type, about_client_id, body, cause, next_at, created_at)
+  values (:webhookId, :eventId, :messageId, :type, :aboutClientId, :body, :cause, :now, :at) returning ${deliveryColumns}`;
+
+export const dueDeliveries = fragment`select id from webhook_deliveries
+  where webhook_id = :webhookId and state = 'pending' and next_at <= :dueAt order by next_at, id limit cast(:limit as bigint)`;
+const takeDeliveries = sql<DeliveryRecord>`
+  update webhook_deliveries set next_at = :until, attempted_at = :now, attempts = attempts + 1,
+    reason = null, response_status = null, response_body = null, duration_ms = null
+  where id in (${dueDeliveries}) returning ${deliveryColumns}`;
+const noteDelivery = sql<DeliveryRecord>`
+  update webhook_deliveries set state = :state, next_at = :nextAt, reason = :reason, response_status = :responseStatus,
+    response_body = :responseBody, duration_ms = :durationMs
+  where id = :id and attempts = :attempt and state = 'pending' returning ${deliveryColumns}`;
+const forget = sql<unknown>`
+  delete from webhook_deliveries where id in (
+    select id from webhook_deliveries where created_at < :before order by created_at limit cast(:limit as bigint)) returning id`;
+
+export function deliveryReads(db: Db): Pick<WebhookReads, "delivery" | "deliveries"> {
+  return {
+    delivery: (id) => db.get(deliveryById, { id }),
+    deliveries: ({ webhookId, state, ...query }) => {
+      const narrowed = (where: Conditions) => {
+        where.add("webhook_id = ?", webhookId);
+        if (state !== undefined) where.add("state = ?", state);
+      };
+      const { text, values } = page({
+        ...query,
+        columns: deliveryColumns,
+        table: "webhook_deliveries",
+        key: "id",
+        branches: [narrowed],
+      });
+      return db.all(listing<DeliveryRecord>(text), values);
+    },
+  };
+}
+
+type Changed = "addDeliveries" | "addDelivery" | "takeDeliveries" | "noteDelivery" | "forgetDeliveries";
+
+export function deliveryWrites(db: Db): Pick<WebhookWrites, Changed> {
+  return {
+    addDeliveries: (rows, now) =>
+      insertDeliveries.run(
+        db,
+        rows.map((row) => ({ ...row, now, at: now })),
+      ),
+    addDelivery: async (row, now) =>
+      (await db.get(insertDelivery, { ...row, now, at: now })) as DeliveryRecord,
+    takeDeliveries: (webhookId, now, until, limit) =>
+      db.all(takeDeliveries, { webhookId, now, until, limit, dueAt: now }),
+    noteDelivery: (outcome) => db.get(noteDelivery, { ...outcome }),
+    forgetDeliveries: async (before) =>
+      (await db.all(forget, { before, limit: FORGOTTEN_AT_ONCE })).length === FORGOTTEN_AT_ONCE,
+  };
+}

@@ -1,0 +1,166 @@
+import type { IncomingMessage, RequestOptions } from "node:http";
+import { RESPONSE_CHARACTERS } from "../contract/bounds.ts";
+import { reasonOf } from "../core/attempts.ts";
+import type { Attempt, Attempted } from "../core/delivering.ts";
+import { isAddress, isPublicAddress } from "../core/public-addresses.ts";
+import type { FailureReason } from "../core/webhook-ports.ts";
+import { hostOf } from "../core/webhook-rules.ts";
+
+/** How long a receiver has for its whole answer. */
+export const RECEIVER_MS = 15_000;
+/** Bytes of an answer that are read; the rest is not waited for. */
+const RESPONSE_BYTES = 4 * RESPONSE_CHARACTERS;
+/** Seconds; what is longer is as good as this. */
+const LONGEST_RETRY_AFTER = 86_400;
+
+/** The addresses of a name. */
+export type Resolve = (hostname: string) => Promise<readonly string[]>;
+
+/** What came of sending something. */
+export type Sent = Pick<
+  Attempted,
+  "reason" | "responseStatus" | "responseBody" | "durationMs" | "retryAfterSeconds"
+>;
+
+export interface SenderOptions {
+  readonly allowPrivate: boolean;
+  readonly resolve: Resolve;
+  readonly userAgent: string;
+  readonly timeoutMs?: number;
+}
+
+/** A sender may not reach what only we can reach. */
+class PrivateAddress extends Error {}
+
+/**
+ * Sends requests to addresses that strangers chose. The connection is made to the very addresses that were judged: they are
+ * looked up for it and never again. Redirects are not followed, and no proxy of the environment is used.
+ */
+export function guardedSender(options: SenderOptions): (attempt: Attempt) => Promise<Sent> {
+  const { allowPrivate, timeoutMs = RECEIVER_MS } = options;
+  const lookup: RequestOptions["lookup"] = (hostname, { all }, done) => {
+    judged(options, hostname).then(
+      (addresses) =>
+        all ? done(null, addresses) : done(null, addresses[0]?.address ?? "", addresses[0]?.family),
+      (error) => done(error, []),
+    );
+  };
+  return async ({ url, headers, body }) => {
+    const started = performance.now();
+    const told = (part: Partial<Sent>): Sent => ({
+      reason: null,
+      responseStatus: null,
+      responseBody: null,
+      retryAfterSeconds: null,
+      ...part,
+      durationMs: Math.round(performance.now() - started),
+    });
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), timeoutMs);
+    try {
+      requireAllowed(new URL(url), allowPrivate);
+      const response = await answered(url, body, {
+        method: "POST",
+        // A connection of its own: one that is kept would lead to an address that was judged long ago.
+        agent: false,
+        lookup,
+        signal: deadline.signal,
+        headers: {
+          ...headers,
+          "content-type": "application/cloudevents+json; charset=utf-8",
+          "content-length": Buffer.byteLength(body),
+          "user-agent": options.userAgent,
+          accept: "*/*",
+        },
+      });
+      const status = response.statusCode ?? 0;
+      return told({
+        reason: reasonOf(status),
+        responseStatus: status,
+        responseBody: await beginningOf(response),
+        retryAfterSeconds: retryAfterOf(response.headers["retry-after"]),
+      });
+    } catch (error) {
+      return told({ reason: deadline.signal.aborted ? "timeout" : failureOf(error) });
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}
+
+/** What the rules refuse whatever a name leads to; the host may be an address, which is not looked up. */
+function requireAllowed({ protocol, hostname }: URL, allowPrivate: boolean): void {
+  if (allowPrivate) return;
+  const host = hostOf(hostname);
+  if (protocol !== "https:" || (isAddress(host) && !isPublicAddress(host))) throw new PrivateAddress();
+}
+
+/** The addresses of a name, if all of them may be reached. */
+async function judged(
+  { resolve, allowPrivate }: SenderOptions,
+  hostname: string,
+): Promise<{ address: string; family: number }[]> {
+  const addresses = await resolve(hostname);
+  if (addresses.length === 0) throw Object.assign(new Error("no address"), { code: "ENOTFOUND" });
+  if (!allowPrivate && !addresses.every(isPublicAddress)) throw new PrivateAddress();
+  return addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+}
+
+async function answered(url: string, body: string, options: RequestOptions): Promise<IncomingMessage> {
+  const { request } = url.startsWith("https:") ? await import("node:https") : await import("node:http");
+  return new Promise((resolve, reject) => {
+    request(url, options, resolve).on("error", reject).end(body);
+  });
+}
+
+/** The beginning of an answer's body; what comes too late, or not at all, is left out: its status has been told. */
+function beginningOf(response: IncomingMessage): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const end = () => {
+    resolve(textOf(Buffer.concat(chunks)));
+    response.destroy();
+  };
+  response.on("data", (chunk: Buffer) => {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= RESPONSE_BYTES) end();
+  });
+  for (const event of ["end", "error", "aborted", "close"]) response.on(event, end);
+  return promise;
+}
+
+/** As a database can keep it: no broken characters, no NUL. */
+function textOf(bytes: Buffer): string {
+  const text = new TextDecoder().decode(bytes).replaceAll("\0", "\u{fffd}");
+  return Array.from(text).slice(0, RESPONSE_CHARACTERS).join("");
+}
+
+function retryAfterOf(header: string | undefined): number | null {
+  return header !== undefined && /^\d+$/.test(header) ? Math.min(Number(header), LONGEST_RETRY_AFTER) : null;
+}
+
+const failures: Readonly<Record<string, FailureReason>> = {
+  ENOTFOUND: "dns",
+  EAI_AGAIN: "dns",
+  EAI_FAIL: "dns",
+  EAI_NODATA: "dns",
+  EAI_NONAME: "dns",
+  ENODATA: "dns",
+  ESERVFAIL: "dns",
+  ECONNREFUSED: "connection_refused",
+  ECONNRESET: "connection_reset",
+  EPIPE: "connection_reset",
+  ERR_SOCKET_CLOSED: "connection_reset",
+  ETIMEDOUT: "timeout",
+};
+const tlsFailure = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO)/;
+
+function failureOf(error: unknown): FailureReason {
+  if (error instanceof PrivateAddress) return "private_address";
+  const { code } = error as { code?: unknown };
+  const name = typeof code === "string" ? code : "";
+  if (name.startsWith("HPE_")) return "invalid_response";
+  return failures[name] ?? (tlsFailure.test(name) ? "tls" : "connection_failed");
+}

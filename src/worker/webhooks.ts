@@ -1,0 +1,30 @@
+import { API_VERSION } from "../contract/api.ts";
+import type { Performed } from "../core/perform.ts";
+import { type Deliverer, type DelivererOptions, deliverer } from "./deliver.ts";
+import { guardedSender, type Resolve } from "./send.ts";
+
+export interface WebhooksOptions extends Pick<DelivererOptions, "store" | "clock" | "onFault"> {
+  readonly perform: (operation: string, input: unknown) => Promise<Performed>;
+  readonly allowPrivate: boolean;
+  /** How names of receivers are resolved; as the machine does it by default. */
+  readonly resolve?: Resolve | undefined;
+}
+
+/** All that is done for webhooks after the answer. */
+export function openWebhooks(options: WebhooksOptions): Deliverer {
+  const { store, clock, onFault, allowPrivate, resolve = systemResolve } = options;
+  return deliverer({
+    store,
+    perform: async (operation, input) => (await options.perform(operation, input)).body,
+    send: guardedSender({ allowPrivate, resolve, userAgent: `Petstore/${API_VERSION}` }),
+    clock,
+    onFault,
+    chance: Math.random,
+  });
+}
+
+/** Loaded by the first who has a webhook. */
+const systemResolve: Resolve = async (hostname) => {
+  const { lookup } = await import("node:dns/promises");
+  return (await lookup(hostname, { all: true })).map(({ address }) => address);
+};

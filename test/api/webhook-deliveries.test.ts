@@ -1,0 +1,374 @@
+import { expect, test } from "bun:test";
+import { perform } from "../../src/core/perform.ts";
+import { rulesOf } from "../../src/core/rules.ts";
+import { sweep } from "../../src/worker/sweep.ts";
+import { TRIES_AT_ONCE, TRIES_OF_A_WEBHOOK } from "../../src/worker/turns.ts";
+import { aStore } from "../harness.ts";
+import { aHook, aReceiver, deliveriesOf, newest, PRIVATE, verified } from "../webhooks/receiver.ts";
+
+/** Events that are more than a webhook has tries at once, and fit on a page. */
+const MANY = TRIES_OF_A_WEBHOOK + 7;
+const SECOND = 1000;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+test("an event is sent to a webhook once, signed, and is the one that GET /events shows", async () => {
+  await using store = await aStore(PRIVATE);
+  await using receiver = aReceiver();
+  await store.aPet(5, "Before");
+  const hook = await aHook(store.customer, { url: receiver.url, types: ["pet.created"] });
+  const { id } = await store.aPet(5, "Bärli 🐻");
+  const first = await receiver.nth(1);
+  const event = await verified(first, hook.secret, store);
+  expect(event).toMatchObject({ type: "pet.created", subject: `pets/${id}`, data: { id, name: "Bärli 🐻" } });
+  const { body: events } = await store.customer.get("/events?type=pet.created");
+  expect(events.at(-1)).toEqual(event);
+  expect(first.id).toBe(event.id);
+  expect(first.headers.get("content-type")).toBe("application/cloudevents+json; charset=utf-8");
+  expect(first.headers.get("user-agent")).toBe("Petstore/1.0.0");
+  const delivery = await newest(store.customer, hook, ({ state }) => state === "delivered");
+  expect(delivery).toMatchObject({
+    webhookId: hook.id,
+    messageId: event.id,
+    type: "pet.created",
+    cause: "event",
+    attempts: 1,
+    responseStatus: 204,
+    requestBody: first.body,
+    createdAt: "2026-11-15T12:00:00.000Z",
+    attemptedAt: "2026-11-15T12:00:00.000Z",
+  });
+  expect(delivery.nextAttemptAt).toBeUndefined();
+  expect(await deliveriesOf(store.customer, hook)).toHaveLength(1);
+  expect(receiver.received).toHaveLength(1);
+});
+
+test("a delivery that fails is tried again by the schedule, with the same id and a signature of its own time", async () => {
+  await using store = await aStore(PRIVATE);
+  await using receiver = aReceiver(() => new Response("down\0 for a moment", { status: 503 }));
+  const hook = await aHook(store.customer, { url: receiver.url, types: ["order.placed"] });
+  await store.customer.post("/store/orders", { petId: (await store.aPet()).id });
+  const { customer, clock } = store;
+  const failed = await newest(customer, hook, ({ attempts, reason }) => attempts === 1 && reason);
+  expect(failed).toMatchObject({
+    state: "pending",
+    reason: "status_5xx",
+    responseStatus: 503,
+    responseBody: "down\u{fffd} for a moment",
+  });
+  const pause = Date.parse(failed.nextAttemptAt) - clock.now;
+  expect(pause).toBeGreaterThanOrEqual(5 * SECOND);
+  expect(pause).toBeLessThanOrEqual(6 * SECOND);
+  const { body: failing } = await customer.get(`/webhooks/${hook.id}`);
+  expect(failing).toMatchObject({ enabled: true, failingSince: "2026-11-15T12:00:00.000Z" });
+
+  clock.now += 6 * SECOND;
+  const second = await receiver.nth(2);
+  await verified(second, hook.secret, store);
+  await newest(customer, hook, ({ attempts, reason }) => attempts === 2 && reason);
+  receiver.answer = () => new Response("fine");
+  clock.now += 6 * 60 * SECOND;
+  await receiver.nth(3);
+  expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
+  expect(new Set(receiver.received.map(({ headers }) => headers.get("webhook-timestamp"))).size).toBe(3);
+  const delivered = await newest(customer, hook, ({ state }) => state === "delivered");
+  expect(delivered).toMatchObject({ attempts: 3, responseStatus: 200, responseBody: "fine" });
+  expect(delivered.reason).toBeUndefined();
+  expect((await customer.get(`/webhooks/${hook.id}`)).body.failingSince).toBeUndefined();
+});
+
+test("a receiver that asks for more time gets it", async () => {
+  await using store = await aStore(PRIVATE);
+  await using receiver = aReceiver(
+    () => new Response(null, { status: 429, headers: { "retry-after": "600" } }),
+  );
+  const hook = await aHook(store.customer, { url: receiver.url, types: ["pet.created"] });
+  await store.aPet();
+  const { nextAttemptAt, reason } = await newest(store.customer, hook, (each) => each.reason);
+  expect([nextAttemptAt, reason]).toEqual(["2026-11-15T12:10:00.000Z", "status_4xx"]);
+});
+
+test("a delivery is given up after ten tries over three days", async () => {
+  await using store = await aStore(PRIVATE);
+  await using receiver = aReceiver(() => new Response(null, { status: 500 }));
+  const hook = await aHook(store.customer, { url: receiver.url, types: ["pet.created"] });
+  await store.aPet();
+  for (let attempt = 1; attempt < 10; attempt++) {
+    const { nextAttemptAt } = await newest(
+      store.customer,
+      hook,
+      (each) => each.attempts === attempt && each.reason,
+    );
+    store.clock.now = Date.parse(nextAttemptAt);
+  }
+  const given = await newest(store.customer, hook, ({ state }) => state === "failed");
+  expect(given).toMatchObject({ attempts: 10, reason: "status_5xx" });
+  expect(given.nextAttemptAt).toBeUndefined();
+  expect(receiver.received).toHaveLength(10);
+  expect((await store.customer.get(`/webhooks/${hook.id}`)).body.enabled).toBe(true);
+}, 20_000);
+
+test("five days of failures disable a webhook, an event tells of it, and nothing more is sent", async () => {
+  await using store = await aStore(PRIVATE);
+  await using dead = aReceiver(() => new Response(null, { status: 500 }));
+  await using watching = aReceiver();
+  const { customer, clock } = store;
+  const hook = await aHook(customer, { url: dead.url, types: ["pet.created"] });
+  const other = await aHook(customer, { url: watching.url, types: ["webhook.disabled", "pet.deleted"] });
+  await store.aPet();
+  await newest(customer, hook, ({ reason }) => reason);
+  clock.now += 5 * DAY - 1;
+  await store.aPet();
+  await newest(customer, hook, ({ reason }) => reason);
+  expect((await customer.get(`/webhooks/${hook.id}`)).body).toMatchObject({ enabled: true });
+  clock.now += 1;
+  const pet = await store.aPet();
+  const told = await verified(await watching.nth(1), other.secret, store);
+  expect(told).toMatchObject({
+    type: "webhook.disabled",
+    subject: `webhooks/${hook.id}`,
+    data: {
+      webhookId: hook.id,
+      clientId: customer.clientId,
+      reason: "failing",
+      failingSince: "2026-11-15T12:00:00.000Z",
+    },
+  });
+  expect((await customer.get(`/webhooks/${hook.id}`)).body).toMatchObject({
+    enabled: false,
+    disabledReason: "failing",
+  });
+  const sent = dead.received.length;
+  clock.now += DAY;
+  await store.aPet();
+  await store.staff.delete(`/pets/${pet.id}`);
+  await watching.nth(2);
+  expect(dead.received).toHaveLength(sent);
+});
+
+test("a receiver that answers 410 is never asked again, until its webhook is enabled", async () => {
+  await using store = await aStore(PRIVATE);
+  await using receiver = aReceiver(() => new Response(null, { status: 410 }));
+  const { customer } = store;
+  const hook = await aHook(customer, { url: receiver.url, types: ["pet.created"] });
+  await store.aPet(1, "One");
+  const gone = await newest(customer, hook, ({ state }) => state === "failed");
+  expect(gone).toMatchObject({ reason: "gone", responseStatus: 410, attempts: 1 });
+  expect((await customer.get(`/webhooks/${hook.id}`)).body).toMatchObject({
+    enabled: false,
+    disabledReason: "gone",
+  });
+  expect((await store.events()).filter(({ type }) => type === "webhook.disabled")).toMatchObject([
+    { clientId: customer.clientId, data: { webhookId: hook.id, reason: "gone" } },
+  ]);
+  await store.aPet(1, "While it is disabled");
+  receiver.answer = () => new Response(null, { status: 200 });
+  const { body } = await customer.patch(`/webhooks/${hook.id}`, { enabled: true });
+  expect([body.enabled, body.disabledReason]).toEqual([true, undefined]);
+  await store.aPet(1, "Three");
+  expect((await receiver.nth(2)).event.data.name).toBe("Three");
+  await newest(customer, hook, ({ state }) => state === "delivered");
+  expect(receiver.received).toHaveLength(2);
+});
+
+test("nothing more is sent to a webhook that is disabled or removed, what waits included", async () => {
+  await using store = await aStore(PRIVATE);
+  await using receiver = aReceiver(() => new Response(null, { status: 500 }));
+  await using watching = aReceiver();
+  const { customer, clock } = store;
+  const disabled = await aHook(customer, { url: receiver.url, types: ["pet.created"] });
+  const removed = await aHook(customer, { url: receiver.url, types: ["pet.created"] });
+  await aHook(customer, { url: watching.url, types: ["category.created"] });
+  await store.aPet();
+  await receiver.nth(2);
+  for (const hook of [disabled, removed]) await newest(customer, hook, ({ reason }) => reason);
+  expect((await customer.patch(`/webhooks/${disabled.id}`, { enabled: false })).body).toMatchObject({
+    disabledReason: "asked",
+  });
+  expect((await customer.delete(`/webhooks/${removed.id}`)).status).toBe(204);
+  const sent = watching.received.length;
+  clock.now += HOUR;
+  await store.aPet();
+  await watching.nth(sent + 1);
+  clock.now += DAY;
+  await store.aPet();
+  await watching.nth(sent + 2);
+  expect(receiver.received).toHaveLength(2);
+  for (const path of ["", "/deliveries"])
+    expect((await customer.get(`/webhooks/${removed.id}${path}`)).body.code).toBe("webhook_not_found");
+  expect((await customer.send("POST", `/webhooks/${disabled.id}/ping`)).body.code).toBe("webhook_disabled");
+});
+
+test("a slow receiver holds nobody else up", async () => {
+  await using store = await aStore(PRIVATE);
+  const held = Promise.withResolvers<Response>();
+  await using slow = aReceiver(() => held.promise);
+  await using quick = aReceiver();
+  const { customer, staff } = store;
+  const late = await aHook(customer, { url: slow.url, types: ["category.created"] });
+  const soon = await aHook(customer, { url: quick.url, types: ["category.created"] });
+  for (let n = 1; n <= MANY; n++) {
+    await staff.post("/categories", { name: `Kind ${n}` });
+    await quick.nth(n);
+  }
+  expect(slow.received.length).toBe(TRIES_OF_A_WEBHOOK);
+  held.resolve(new Response(null, { status: 200 }));
+  slow.answer = () => new Response(null, { status: 200 });
+  await slow.nth(MANY);
+  expect(new Set(slow.received.map(({ id }) => id)).size).toBe(MANY);
+  for (const hook of [late, soon]) {
+    await newest(customer, hook, ({ state }) => state === "delivered");
+    expect(await deliveriesOf(customer, hook)).toHaveLength(MANY);
+  }
+});
+
+test("when all tries are taken, the next that is free goes to whom it has not been yet", async () => {
+  await using store = await aStore(PRIVATE);
+  const ends = new Map<string, (() => void)[]>();
+  await using receiver = aReceiver(async (_, request) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { search } = new URL(request.url);
+    ends.set(search, [...(ends.get(search) ?? []), resolve]);
+    await promise;
+    return new Response();
+  });
+  const { customer, staff } = store;
+  const types = ["category.created"];
+  const busy = TRIES_AT_ONCE / TRIES_OF_A_WEBHOOK;
+  for (let n = 1; n <= busy; n++) await aHook(customer, { url: `${receiver.url}?${n}`, types });
+  for (let n = 1; n <= MANY; n++) await staff.post("/categories", { name: `Kind ${n}` });
+  await receiver.nth(TRIES_AT_ONCE);
+  await aHook(customer, { url: `${receiver.url}?last`, types });
+  await staff.post("/categories", { name: "One more" });
+  for (const end of ends.get("?1")?.splice(0, 1) ?? []) end();
+  await receiver.nth(TRIES_AT_ONCE + 1);
+  expect(ends.get("?last")).toHaveLength(1);
+  receiver.answer = () => new Response();
+  for (const end of [...ends.values()].flat()) end();
+  await receiver.nth(busy * (MANY + 1) + 1);
+});
+
+test("a ping is sent once and tells its outcome, and does not count against the webhook", async () => {
+  await using store = await aStore(PRIVATE);
+  await using receiver = aReceiver();
+  const { customer, clock } = store;
+  const hook = await aHook(customer, { url: receiver.url, types: ["pet.created"] });
+  const { status, body: ping } = await customer.send("POST", `/webhooks/${hook.id}/ping`);
+  expect([status, ping.cause, ping.state, ping.type]).toEqual([201, "ping", "pending", "webhook.ping"]);
+  const event: unknown = await verified(await receiver.nth(1), hook.secret, store);
+  expect(event).toMatchObject({ type: "webhook.ping", id: ping.messageId, data: { webhookId: hook.id } });
+  await newest(customer, hook, ({ state }) => state === "delivered");
+  receiver.answer = () => new Response("not like this", { status: 404 });
+  const second = (await customer.send("POST", `/webhooks/${hook.id}/ping`)).body;
+  expect(second.messageId).not.toBe(ping.messageId);
+  await newest(customer, hook, ({ state }) => state === "failed");
+  const { body } = await customer.get(`/webhooks/${hook.id}/deliveries/${second.id}`);
+  expect(body).toMatchObject({ reason: "status_4xx", responseBody: "not like this", attempts: 1 });
+  clock.now += DAY;
+  expect((await customer.get(`/webhooks/${hook.id}`)).body.failingSince).toBeUndefined();
+  expect((await store.events()).map(({ type }) => type)).not.toContain("webhook.ping");
+});
+
+test("a delivery can be sent again, with the same event and id", async () => {
+  await using store = await aStore(PRIVATE);
+  await using receiver = aReceiver();
+  const { customer, stranger } = store;
+  const hook = await aHook(customer, { url: receiver.url, types: ["pet.created"] });
+  await store.aPet();
+  const delivery = await newest(customer, hook, ({ state }) => state === "delivered");
+  const path = `/webhooks/${hook.id}/deliveries/${delivery.id}/resend`;
+  const { status, body } = await customer.send("POST", path);
+  expect([status, body.cause, body.messageId, body.attempts]).toEqual([201, "resend", delivery.messageId, 0]);
+  const [first, second] = [await receiver.nth(1), await receiver.nth(2)];
+  expect([second.id, second.body]).toEqual([first.id, first.body]);
+  await verified(second, hook.secret, store);
+  expect((await customer.get(`/webhooks/${hook.id}/deliveries/${delivery.id}`)).body).toEqual(delivery);
+  expect((await stranger.send("POST", path)).body.code).toBe("webhook_not_found");
+  const other = await aHook(customer, { url: receiver.url });
+  expect((await customer.get(`/webhooks/${other.id}/deliveries/${delivery.id}`)).body.code).toBe(
+    "delivery_not_found",
+  );
+});
+
+test("a replay sends every event since a time again that the webhook may see, and none before", async () => {
+  await using store = await aStore(PRIVATE);
+  await using receiver = aReceiver();
+  const { customer, stranger, clock } = store;
+  const pet = await store.aPet(50, "Too early");
+  clock.now += HOUR;
+  await store.aPet(50, "Early");
+  await customer.post("/store/orders", { petId: pet.id });
+  await stranger.post("/store/orders", { petId: pet.id });
+  const hook = await aHook(customer, { url: receiver.url, types: ["pet.created", "order.placed"] });
+  const since = new Date(clock.now).toISOString();
+  const { status, body } = await customer.post(`/webhooks/${hook.id}/replay`, { since });
+  expect([status, body.replaying]).toEqual([200, true]);
+  await receiver.nth(2);
+  expect(receiver.received.map(({ event }) => event.data.name ?? event.type).sort()).toEqual([
+    "Early",
+    "order.placed",
+  ]);
+  await newest(customer, hook, ({ state }) => state === "delivered");
+  expect((await customer.get(`/webhooks/${hook.id}`)).body.replaying).toBe(false);
+  await customer.post(`/webhooks/${hook.id}/replay`, { since });
+  await receiver.nth(4);
+  const [, , third] = receiver.received;
+  expect(receiver.received.slice(0, 2).map(({ id }) => id)).toContain(third?.id as string);
+  const later = new Date(clock.now + 61 * SECOND).toISOString();
+  expect((await customer.post(`/webhooks/${hook.id}/replay`, { since: later })).body.replaying).toBe(false);
+});
+
+test("while a secret is replaced deliveries have a signature of each, afterwards of the new one alone", async () => {
+  await using store = await aStore(PRIVATE);
+  await using receiver = aReceiver();
+  const { customer, clock } = store;
+  const { id, secret: old } = await aHook(customer, { url: receiver.url, types: ["category.created"] });
+  const { body } = await customer.post(`/webhooks/${id}/rotation`, { overlapHours: 2 });
+  expect(body.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  expect([body.secret === old, body.previousSecretUntil]).toEqual([false, "2026-11-15T14:00:00.000Z"]);
+  await store.aPet();
+  for (const secret of [old, body.secret]) await verified(await receiver.nth(1), secret, store);
+  clock.now += 2 * HOUR;
+  await store.aPet();
+  const later = await receiver.nth(2);
+  await verified(later, body.secret, store);
+  await expect(verified(later, old, store)).rejects.toThrow("No signature");
+  expect((await customer.get(`/webhooks/${id}`)).body.previousSecretUntil).toBeUndefined();
+  const { body: at } = await customer.post(`/webhooks/${id}/rotation`, { overlapHours: 0 });
+  await store.aPet();
+  const last = await receiver.nth(3);
+  await verified(last, at.secret, store);
+  await expect(verified(last, body.secret, store)).rejects.toThrow("No signature");
+});
+
+test("deliveries cost the client no request, and are swept when they are no longer kept", async () => {
+  await using store = await aStore({ ...PRIVATE, DELIVERIES_KEPT_DAYS: "7" });
+  await using receiver = aReceiver();
+  const { customer, clock } = store;
+  const hook = await aHook(customer, { url: receiver.url, types: ["category.created"] });
+  const used = async () => (await customer.get("/account/limits")).body.day.remaining;
+  const before = await used();
+  for (let n = 1; n <= 3; n++) await store.aPet();
+  await receiver.nth(3);
+  expect(await used()).toBe(before);
+  await newest(customer, hook, ({ state }) => state === "delivered");
+  const count = () => store.beside.db.value("select count(*) from webhook_deliveries");
+  const rules = rulesOf(store.config);
+  const sweepAt = (now: number) =>
+    sweep({
+      perform(operation, input) {
+        const caller = { clientId: 0, keyId: 0, role: "admin" } as const;
+        return store.beside.transact((writes) => perform(writes, { operation, caller, input, now }, rules));
+      },
+      forgetAnswers: () => {},
+      clock: () => now,
+      isStopping: () => false,
+      usageKeptDays: 400,
+      eventsKeptDays: 90,
+      deliveriesKeptDays: store.config.deliveriesKeptDays,
+    });
+  await sweepAt(clock.now + 7 * DAY);
+  expect(Number(await count())).toBe(3);
+  await sweepAt(clock.now + 7 * DAY + 60 * SECOND);
+  expect(Number(await count())).toBe(0);
+});

@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test";
+import type { WebhookRecord } from "../../src/core/webhook-ports.ts";
+import { turnsOf } from "../../src/worker/turns.ts";
+
+function hooks(count: number, failingSince: number | null = null, from = 1): WebhookRecord[] {
+  return Array.from({ length: count }, (_, n) => ({ id: from + n, failingSince }) as WebhookRecord);
+}
+
+const none = { byWebhook: new Map<number, number>(), all: 0, failing: 0 };
+const sum = (turns: readonly { limit: number }[]) => turns.reduce((all, { limit }) => all + limit, 0);
+
+test("a webhook has ten tries at once, less those that are under way", () => {
+  expect(turnsOf(hooks(1), none)).toEqual([{ webhookId: 1, limit: 10 }]);
+  expect(turnsOf(hooks(1), { byWebhook: new Map([[1, 8]]), all: 8, failing: 0 })).toEqual([
+    { webhookId: 1, limit: 2 },
+  ]);
+  expect(turnsOf(hooks(1), { byWebhook: new Map([[1, 10]]), all: 10, failing: 0 })).toEqual([]);
+});
+
+test("one whose last try failed has one", () => {
+  expect(turnsOf(hooks(1, 7), none)).toEqual([{ webhookId: 1, limit: 1 }]);
+  expect(turnsOf(hooks(1, 7), { byWebhook: new Map([[1, 1]]), all: 1, failing: 1 })).toEqual([]);
+});
+
+test("all together have a hundred", () => {
+  expect(sum(turnsOf(hooks(50), none))).toBe(100);
+  expect(sum(turnsOf(hooks(50), { ...none, all: 97 }))).toBe(3);
+  expect(turnsOf(hooks(50), { ...none, all: 100 })).toEqual([]);
+});
+
+test("however many receivers are dead, they hold half of the tries at the most", () => {
+  const all = [...hooks(200, 7), ...hooks(20, null, 1000)];
+  const turns = turnsOf(all, none);
+  expect(sum(turns.filter(({ webhookId }) => webhookId < 1000))).toBe(50);
+  expect(sum(turns.filter(({ webhookId }) => webhookId >= 1000))).toBe(50);
+  expect(turnsOf(hooks(3, 7), { ...none, all: 50, failing: 50 })).toEqual([]);
+});
