@@ -5,6 +5,7 @@ import { ANSWERS_KEPT_MS, perform as performed } from "./core/perform.ts";
 import type { NewBanRecord } from "./core/ports.ts";
 import { rulesOf } from "./core/rules.ts";
 import { callers as knownCallers } from "./http/caller.ts";
+import { openConsole } from "./http/console/console.ts";
 import { cors } from "./http/cors.ts";
 import type { Log } from "./http/log.ts";
 import { pages } from "./http/pages.ts";
@@ -127,7 +128,11 @@ export async function start(
         });
     },
   });
-  const callers = knownCallers({ store, introduce: limits.introduce, keyWasUsed: behind.keyWasUsed });
+  const known = { store, introduce: limits.introduce, keyWasUsed: behind.keyWasUsed };
+  const folder = new URL("./console/", import.meta.url);
+  const webConsole =
+    config.console === "on" ? openConsole({ ...known, folder, trustProxy: config.trustProxy }) : null;
+  const callers = knownCallers({ ...known, sessions: webConsole?.sessions });
   /** Bans that were earned and are on their way into the database. */
   const bansUnderWay = new Set<Promise<void>>();
   const keepBan = (ban: NewBanRecord): void => {
@@ -190,7 +195,9 @@ export async function start(
         async () => (await import("./contract/openapi.ts")).openapi(deprecation),
         deprecation,
         isReady,
+        webConsole?.folder,
       ),
+      beside: webConsole?.paths,
     }),
   );
   if (server instanceof Error) {

@@ -8,6 +8,7 @@ import { inventory } from "./inventory.ts";
 import { orders } from "./orders.ts";
 import { pets } from "./pets.ts";
 import type { Awaitable } from "./ports.ts";
+import { sessions } from "./sessions.ts";
 import { store } from "./store.ts";
 
 /** Every operation of the contract; one that is missing does not compile. */
@@ -31,7 +32,7 @@ export function operation(id: string): AnyOperation {
   return found;
 }
 
-const byName = new Map([...named(operations, ""), ...named(internal, "")]);
+const byName = new Map([...named(operations, ""), ...named(internal, ""), ...named(sessions, "")]);
 
 function named(tree: object, prefix: string): [string, AnyOperation][] {
   return Object.entries(tree).flatMap(([name, entry]) =>

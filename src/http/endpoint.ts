@@ -9,6 +9,9 @@ import {
   takesIfMatch,
 } from "../contract/route.ts";
 import { type AnyOperation, operation } from "../core/operations.ts";
+import type { Awaitable } from "../core/ports.ts";
+import type { Answer } from "./answer.ts";
+import type { Exchange } from "./exchange.ts";
 import { type InputReader, inputReader } from "./input.ts";
 import { linesOf } from "./wire/reply.ts";
 
@@ -36,7 +39,12 @@ export interface Path {
   readonly pattern: string;
   readonly methods: Readonly<Partial<Record<string, Prepared>>>;
   readonly allow: string;
+  /** What is done here that is no operation of the API, by method. */
+  readonly beside?: Readonly<Partial<Record<string, Beside>>>;
 }
+
+/** Answers a request that was let in and paid for, whoever sent it. */
+export type Beside = (exchange: Exchange) => Awaitable<Answer>;
 
 /** Every path of the contract. */
 export function paths(): Path[] {

@@ -1,6 +1,7 @@
 import { CryptoHasher } from "bun";
 import { API_VERSION } from "../contract/api.ts";
 import { yamlOf } from "../contract/yaml.ts";
+import { consolePages } from "./console/pages.ts";
 import type { Deprecation } from "./deprecation.ts";
 import type { Page, PageAnswer } from "./serve.ts";
 import { linesOf } from "./wire/reply.ts";
@@ -10,12 +11,15 @@ export function pages(
   document: () => Promise<object>,
   deprecation: Deprecation,
   isReady: () => Promise<boolean>,
+  /** Where the files of the console are, if it is on. */
+  consoleFolder: URL | undefined,
 ): Record<string, Page> {
   const index = JSON.stringify({
     name: "Petstore",
     version: API_VERSION,
     links: {
       docs: "/docs",
+      ...(consoleFolder && { console: "/console" }),
       document: "/openapi.json",
       documentAsYaml: "/openapi.yaml",
       live: "/livez",
@@ -32,6 +36,7 @@ export function pages(
     "/openapi.json": once(async () => lasting(`${JSON.stringify(await document(), null, 2)}\n`)),
     "/openapi.yaml": once(async () => lasting(`${yamlOf(await document())}\n`, "application/yaml")),
     "/docs": once(docs),
+    ...(consoleFolder && consolePages(consoleFolder, once, lasting)),
     "/livez": () => answer('{"status":"live"}'),
     "/readyz": async () =>
       (await isReady()) ? answer('{"status":"ready"}') : answer('{"status":"not ready"}', 503),

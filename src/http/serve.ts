@@ -28,13 +28,25 @@ export interface Serving extends Omit<Handling, "isOverloaded" | "addressOf"> {
   readonly maxConnections: number;
   /** What is served beside the API, without key or limits. */
   readonly pages: Readonly<Record<string, Page>>;
+  /** What a page asks beside the API: with limits, and a key or not. */
+  readonly beside?: readonly Path[] | undefined;
   /** Whether the server is about to stop: an answer is the last on its connection. */
   readonly isStopping: () => boolean;
 }
 
 /** Starts to listen: what is asked for is found in a tree of paths, made from the contract. */
 export function serve(serving: Serving): Listening {
-  const { host, port, maxPendingRequests, maxConnections, pages, trustProxy, isStopping, ...house } = serving;
+  const {
+    host,
+    port,
+    maxPendingRequests,
+    maxConnections,
+    pages,
+    beside = [],
+    trustProxy,
+    isStopping,
+    ...house
+  } = serving;
   const readAddress = addressReader(trustProxy);
   const handle = handler({
     ...house,
@@ -42,7 +54,7 @@ export function serve(serving: Serving): Listening {
     addressOf: ({ peer, headers }) => readAddress(peer, headers.get("x-forwarded-for")),
   });
   const find = routes<{ readonly path: Path; readonly page?: Page }>([
-    ...paths().map((path) => [path.pattern, { path }] as const),
+    ...[...paths(), ...beside].map((path) => [path.pattern, { path }] as const),
     ...Object.entries(pages).map(
       ([pattern, page]) =>
         [pattern, { path: { pattern, methods: {}, allow: "GET, HEAD, OPTIONS" }, page }] as const,

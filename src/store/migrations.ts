@@ -1,3 +1,5 @@
+import { sessionTables } from "./session-tables.ts";
+
 /** The few words in which the engines' table definitions differ. */
 export interface Dialect {
   /** A column that numbers rows upward from 1 and never reuses a number. */
@@ -230,6 +232,7 @@ export const migrations: readonly Migration[] = [
       "create unique index bans_earned on bans (key_id, since) where cause = 'strikes'",
     ],
   },
+  sessionTables,
 ];
 
 /** Refuses a database that this program cannot work with: another's, or a newer one. */

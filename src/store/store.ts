@@ -8,6 +8,7 @@ import { limitReads, limitWrites } from "./limits.ts";
 import { movementReads } from "./movements.ts";
 import { orderReads, orderWrites } from "./orders.ts";
 import { petReads, petWrites } from "./pets.ts";
+import { sessionReads, sessionWrites } from "./sessions.ts";
 import type { Db } from "./statement.ts";
 import { tallyReads, tallyWrites } from "./tallies.ts";
 
@@ -23,6 +24,7 @@ export function reads(db: Db): Reads {
     ...clientReads(db),
     ...keyReads(db, tallies),
     ...limitReads(db, tallies),
+    ...sessionReads(db),
   };
 }
 
@@ -39,5 +41,6 @@ export function writes(db: Db): Writes {
     ...keyWrites(db),
     ...limitWrites(db),
     ...tallyWrites(db),
+    ...sessionWrites(db),
   };
 }
