@@ -31,6 +31,7 @@ const others = found("test/**/*.test.ts").filter((path) => ![...timed, ...comman
 /** One after another; each is lanes that are run side by side, of steps one after another. */
 const phases: readonly (readonly (readonly Step[])[])[] = [
   [[{ name: "types", command: [bin("tsc"), "--noEmit"] }]],
+  [[{ name: "types of the console", command: [bin("tsc"), "--noEmit", "-p", "src/console"] }]],
   [[{ name: "lint", command: [bin("biome"), "check", "--error-on-warnings", "."] }]],
   [
     [{ name: "tests", command: [...tests, ...others] }],

@@ -1,7 +1,6 @@
 import { CryptoHasher } from "bun";
 import { API_VERSION } from "../contract/api.ts";
 import { yamlOf } from "../contract/yaml.ts";
-import { consolePages } from "./console/pages.ts";
 import type { Deprecation } from "./deprecation.ts";
 import type { Page, PageAnswer } from "./serve.ts";
 import { linesOf } from "./wire/reply.ts";
@@ -36,10 +35,26 @@ export function pages(
     "/openapi.json": once(async () => lasting(`${JSON.stringify(await document(), null, 2)}\n`)),
     "/openapi.yaml": once(async () => lasting(`${yamlOf(await document())}\n`, "application/yaml")),
     "/docs": once(docs),
-    ...(consoleFolder && consolePages(consoleFolder, once, lasting)),
+    ...(consoleFolder && consolePages(consoleFolder)),
     "/livez": () => answer('{"status":"live"}'),
     "/readyz": async () =>
       (await isReady()) ? answer('{"status":"ready"}') : answer('{"status":"not ready"}', 503),
+  };
+}
+
+/** The web page for staff and operators. */
+function consolePages(folder: URL): Record<string, Page> {
+  const part = (name: "page" | "style" | "icon" | "script") =>
+    once(async () => {
+      const { consoleHeaders, consoleParts } = await import("./console/pages.ts");
+      const { type, make } = consoleParts[name];
+      return lasting(await make(folder), type, consoleHeaders);
+    });
+  return {
+    "/console": part("page"),
+    "/console/style.css": part("style"),
+    "/console/icon.svg": part("icon"),
+    "/console/console.js": part("script"),
   };
 }
 

@@ -1,6 +1,5 @@
 import { fileURLToPath } from "node:url";
 import { Unavailable } from "../../core/failure.ts";
-import type { Page, PageAnswer } from "../serve.ts";
 
 /** What a browser may do with the page: run its one script, apply its one style, talk to us, and nothing else. */
 const policy = [
@@ -14,39 +13,36 @@ const policy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-const headers = {
+export const consoleHeaders = {
   "content-security-policy": policy,
   "referrer-policy": "no-referrer",
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
 };
 
-/** Makes an answer that stays the same as long as the server runs. */
-type Lasting = (body: string, type: string, headers: Record<string, string>) => PageAnswer;
+/** What comes later wins over what comes before. */
+const styles = ["base", "frame", "pages", "controls", "lists", "plots", "notices"];
 
-/** The console: a page, its script, its style and its icon, from the files in this folder. */
-export function consolePages(
-  folder: URL,
-  once: (make: () => Promise<PageAnswer>) => Page,
-  lasting: Lasting,
-): Record<string, Page> {
-  const file = (name: string, type: string) =>
-    once(async () => lasting(await Bun.file(new URL(name, folder)).text(), type, headers));
-  return {
-    "/console": file("index.html", "text/html; charset=utf-8"),
-    "/console/style.css": file("style.css", "text/css; charset=utf-8"),
-    "/console/icon.svg": file("icon.svg", "image/svg+xml"),
-    "/console/console.js": once(async () =>
-      lasting(await bundled(new URL("main.ts", folder)), "text/javascript; charset=utf-8", headers),
-    ),
-  };
+/** The parts of the console, made from the files of its folder: the page, its style, its icon and its script. */
+export const consoleParts = {
+  page: { type: "text/html; charset=utf-8", make: (folder: URL) => textOf(folder, "index.html") },
+  style: {
+    type: "text/css; charset=utf-8",
+    make: async (folder: URL) =>
+      (await Promise.all(styles.map((name) => textOf(folder, `style/${name}.css`)))).join("\n"),
+  },
+  icon: { type: "image/svg+xml", make: (folder: URL) => textOf(folder, "icon.svg") },
+  script: { type: "text/javascript; charset=utf-8", make: bundled },
+};
+
+function textOf(folder: URL, name: string): Promise<string> {
+  return Bun.file(new URL(name, folder)).text();
 }
 
 /** One script of all modules. A process of its own makes it, because the bundler would keep ten megabytes of this one. */
-async function bundled(entry: URL): Promise<string> {
-  const command = [process.execPath, "build", fileURLToPath(entry), "--target=browser", "--minify"];
-  const bundler = Bun.spawn(command, {
-    cwd: fileURLToPath(new URL(".", entry)),
+async function bundled(folder: URL): Promise<string> {
+  const bundler = Bun.spawn([process.execPath, "build", "main.ts", "--target=browser", "--minify"], {
+    cwd: fileURLToPath(folder),
     stdio: ["ignore", "pipe", "pipe"],
   });
   const [script, trouble, code] = await Promise.all([

@@ -1,0 +1,141 @@
+import type { Order, OrderUpdate } from "../../../client/src/index.ts";
+import { perform, performIfAgreed } from "../acts.ts";
+import { mayAct, petstore } from "../api.ts";
+import { type Child, h } from "../dom.ts";
+import { filters } from "../filters.ts";
+import { formDialog, numberField, timeField } from "../form.ts";
+import { type Column, type List, list } from "../list.ts";
+import { learnPets, petLink } from "../names.ts";
+import { tell } from "../notices.ts";
+import { button, heading, type Page, type Visit } from "../visit.ts";
+import { badge, none, time } from "../words.ts";
+import { placeOrder } from "./order-form.ts";
+
+const ON_A_PAGE = 50;
+
+export const ordersPage: Page = { title: "Orders", show };
+
+function show({ account, query }: Visit) {
+  const isStaff = mayAct(account, "staff");
+  const narrowing = filters(
+    "orders",
+    query,
+    [
+      {
+        name: "complete",
+        label: "Which",
+        choices: [
+          ["", "all"],
+          ["false", "open"],
+          ["true", "complete"],
+        ],
+      },
+      { name: "petId", label: "Pet number", type: "number" },
+    ],
+    () => void orders.reload(),
+  );
+  const orders = orderList({
+    empty: "No order is like that. Place one by the button above.",
+    query: () => ({
+      complete:
+        narrowing.value("complete") === undefined ? undefined : narrowing.value("complete") === "true",
+      petId: narrowing.value("petId") === undefined ? undefined : Number(narrowing.value("petId")),
+    }),
+  });
+  void orders.reload();
+  return [
+    heading(
+      "Orders",
+      button("Place an order", "place", () => placeOrder(isStaff, undefined, orders.reload), "main"),
+    ),
+    !isStaff && h("p", { class: "soft" }, "You see the orders of your own client."),
+    narrowing.element,
+    orders.element,
+  ];
+}
+
+interface OrderListOptions {
+  readonly query: () => { readonly complete?: boolean | undefined; readonly petId?: number | undefined };
+  readonly empty: string;
+  readonly limit?: number;
+  /** Where the pet is known anyway. */
+  readonly isOfOnePet?: boolean;
+  readonly onChange?: () => unknown;
+}
+
+/** Orders, newest first, with what can be done to them. */
+export function orderList(options: OrderListOptions): List<Order> {
+  const { query, empty, limit = ON_A_PAGE, isOfOnePet = false, onChange } = options;
+  const pet: Column<Order> = { name: "Pet", cell: ({ petId }) => petLink(petId) };
+  const orders: List<Order> = list({
+    label: "Orders",
+    keyOf: ({ id }) => id as number,
+    load: (signal) => petstore.orders.list({ ...query(), sort: "-id", limit }, { signal }),
+    prepare: (found, signal) => learnPets(isOfOnePet ? [] : found.map(({ petId }) => petId), signal),
+    empty: () => h("p", {}, empty),
+    columns: [
+      { name: "Order", cell: ({ id }) => `Order ${id}` },
+      ...(isOfOnePet ? [] : [pet]),
+      { name: "Units", cell: ({ quantity }) => quantity ?? none(), kind: "number" },
+      { name: "Status", kind: "short", cell: (order) => badge(statusOf(order)) },
+      { name: "Ship date", cell: ({ shipDate }) => time(shipDate) },
+      { name: "Actions", kind: "acts", cell: (order) => acts(order, changed, gone) },
+    ],
+  });
+  const changed = (order: Order) => {
+    orders.put(order);
+    onChange?.();
+  };
+  const gone = (order: Order) => {
+    orders.drop(order);
+    onChange?.();
+  };
+  return orders;
+}
+
+function statusOf({ complete, petId }: Order): string {
+  if (complete) return "complete";
+  return petId === undefined ? "draft" : "open";
+}
+
+function acts(order: Order, changed: (order: Order) => void, gone: (order: Order) => void): Child {
+  const { id, complete, petId } = order;
+  if (complete || id === undefined) return null;
+  const finish = () =>
+    perform({
+      done: `Order ${id} is complete.`,
+      act: async () => changed(await petstore.orders.update(id, { complete: true })),
+    });
+  const cancel = () =>
+    performIfAgreed({
+      title: `Cancel order ${id}?`,
+      text: "Its units go back into stock and the order is gone.",
+      verb: "Cancel the order",
+      done: `Order ${id} was cancelled.`,
+      act: () => petstore.orders.cancel(id),
+      after: () => gone(order),
+    });
+  return [
+    petId !== undefined && button("Complete", `complete-${id}`, finish),
+    button("Change", `change-${id}`, () => change(order, changed)),
+    button("Cancel", `cancel-${id}`, cancel, "danger"),
+  ];
+}
+
+function change({ id, quantity, shipDate, petId }: Order, changed: (order: Order) => void): void {
+  const time = timeField("shipDate", { label: "Ship date", value: shipDate, hint: "May be left empty." });
+  formDialog(`Change order ${id}`, {
+    fields: [
+      ...(petId === undefined
+        ? []
+        : [numberField("quantity", { label: "Units", value: quantity, least: 1, required: true })]),
+      time,
+    ],
+    verb: "Save",
+    send: async (values) => {
+      const body = { ...values, shipDate: values.shipDate ?? null } as OrderUpdate;
+      changed(await petstore.orders.update(id as number, body));
+      tell(`Order ${id} was changed.`);
+    },
+  });
+}
