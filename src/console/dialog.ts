@@ -66,8 +66,19 @@ export async function agreed({ title, text, verb }: Question): Promise<boolean> 
   return isAgreed;
 }
 
+/** Draws a part of the page anew; whoever has the focus there keeps it, or stays with that part. */
+export function keepingFocus(part: HTMLElement, draw: () => void): void {
+  const focused = document.activeElement;
+  const isInside = part.contains(focused);
+  draw();
+  if (!isInside || part.contains(document.activeElement)) return;
+  part.tabIndex = -1;
+  part.focus({ preventScroll: true });
+  returnFocus(focused);
+}
+
 /** The button that opened a dialog may have been drawn anew meanwhile; it is known by its key. */
-export function returnFocus(to: Element | null): void {
+function returnFocus(to: Element | null): void {
   if (!(to instanceof HTMLElement)) return;
   const again = to.isConnected ? to : keyed(to.dataset.key);
   again?.focus();

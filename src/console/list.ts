@@ -1,4 +1,5 @@
 import type { Page } from "../../client/src/index.ts";
+import { keepingFocus } from "./dialog.ts";
 import { type Child, fill, h } from "./dom.ts";
 import { explained, isAbort } from "./words.ts";
 
@@ -83,13 +84,14 @@ export function list<T>(options: ListOptions<T>): List<T> {
       const page = await ask(signal);
       await prepare?.(page ?? [], signal);
       if (signal.aborted) return;
-      if (isFirst) {
-        rows.clear();
-        body.replaceChildren();
-      }
-      for (const record of page ?? []) show(record, "last");
-      const more = page?.hasNext && moreButton(() => take(() => page.next(), false));
-      settle(more);
+      keepingFocus(element, () => {
+        if (isFirst) {
+          rows.clear();
+          body.replaceChildren();
+        }
+        for (const record of page ?? []) show(record, "last");
+        settle(page?.hasNext && moreButton(() => take(() => page.next(), false)));
+      });
     } catch (error) {
       if (isAbort(error) || signal.aborted) return;
       settle(failed(error, () => take(ask, isFirst)));
@@ -101,12 +103,12 @@ export function list<T>(options: ListOptions<T>): List<T> {
     element,
     reload: () => take(load, true),
     put(record) {
-      show(record, "first");
+      keepingFocus(element, () => show(record, "first"));
       if (table.hidden) settle(null);
     },
     drop(record) {
       const key = String(keyOf(record));
-      rows.get(key)?.remove();
+      keepingFocus(element, () => rows.get(key)?.remove());
       rows.delete(key);
       if (rows.size === 0) settle(null);
     },
@@ -114,7 +116,7 @@ export function list<T>(options: ListOptions<T>): List<T> {
 }
 
 function moreButton(act: () => Promise<void>): HTMLElement {
-  return h("button", { type: "button", onclick: act }, "Show more");
+  return h("button", { type: "button", "data-key": "more", onclick: act }, "Show more");
 }
 
 /** What went wrong, and a way to try again. */

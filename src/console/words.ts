@@ -3,6 +3,7 @@ import {
   ConnectionError,
   type PetStatus,
   PreconditionFailedError,
+  RateLimitError,
 } from "../../client/src/index.ts";
 import { type Child, h } from "./dom.ts";
 
@@ -62,6 +63,10 @@ export function explained(error: unknown): string {
     return "Somebody else changed this in the meantime. What you entered is still here.";
   if (error instanceof ConnectionError)
     return "The server could not be reached, or did not answer. Nothing you entered is lost: try again.";
+  if (error instanceof RateLimitError) {
+    const back = new Date(Date.now() + (error.retryAfterSeconds ?? 0) * 1000);
+    return `${error.message.split(". ")[0]}. Come back after ${date.format(back)}.`;
+  }
   if (error instanceof ApiError) {
     const isOurs = error.status >= 500 && error.requestId !== undefined;
     return isOurs ? `${error.message} (request ${error.requestId})` : error.message;

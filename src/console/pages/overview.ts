@@ -26,7 +26,7 @@ async function show({ account, query, signal }: Visit): Promise<Child> {
   return [
     heading("Overview"),
     attention,
-    section(`Requests of ${account.client.name} now`, meters(account, limits)),
+    section("Your requests now", meters(account, limits)),
     section(
       isOfAll ? "Requests of all clients" : `Requests of ${account.client.name}`,
       h(
