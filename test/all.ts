@@ -10,6 +10,7 @@ const API_TESTS = [
   "test/{api,access,contract}/*.test.ts",
   "test/limits/{anonymous,bans,bursts,lifting,memory,quotas,restart,usage}.test.ts",
   "test/http/rehearsal.test.ts",
+  "test/console/sessions.test.ts",
   "test/durable/{idempotency,interleavings,model}.test.ts",
   "test/fuzz.test.ts",
 ];

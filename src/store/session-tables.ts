@@ -6,7 +6,7 @@ export const sessionTables: Migration = {
   statements: ({ integer, tableEnd }) => [
     `create table sessions (
       hash text primary key,
-      key_id ${integer} not null references api_keys (id),
+      key_id ${integer} not null,
       created_at ${integer} not null,
       used_at ${integer} not null,
       ends_at ${integer} not null
@@ -15,7 +15,7 @@ export const sessionTables: Migration = {
     "create index sessions_end on sessions (ends_at)",
     `create table sign_in_links (
       hash text primary key,
-      key_id ${integer} not null references api_keys (id),
+      key_id ${integer} not null,
       ends_at ${integer} not null
     )${tableEnd}`,
   ],

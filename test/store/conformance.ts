@@ -13,6 +13,7 @@ import type {
 } from "../../src/core/ports.ts";
 import { isPossible, type Stock, settle } from "../../src/core/status.ts";
 import { accessCases } from "./access-conformance.ts";
+import { sessionCases } from "./session-conformance.ts";
 
 /** An engine with an empty, migrated store of its own. */
 export interface OpenedStore {
@@ -374,6 +375,7 @@ export function aStoreSuite(engine: string, open: () => Promise<OpenedStore>): v
   });
 
   accessCases(named, () => store);
+  sessionCases(named, () => store);
 
   test(
     named("what the rules do not allow is refused by the engine itself, and is no trouble of the engine's"),
