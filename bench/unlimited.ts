@@ -43,6 +43,7 @@ const server = serve({
   log: openLog("info", false, standardOutput(), Date.now),
   record: () => {},
   settle: async () => {},
+  streams: () => Promise.reject(new Error("Nobody follows events here.")),
   cors: cors([]),
   deprecation: { deprecatedAt: config.petGetDeprecatedAt, sunsetAt: config.petGetSunsetAt },
   isStopping: () => false,

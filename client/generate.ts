@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { api, everyEndpoint } from "../src/contract/api.ts";
 import { errors } from "../src/contract/errors.ts";
+import { eventData } from "../src/contract/event-shapes.ts";
 import type { Api, Endpoint } from "../src/contract/route.ts";
 import { componentSchemas } from "../src/contract/shape.ts";
 import { docsOf, documented, fieldsOf, isArray, type Schema, type Schemas, typeOf } from "./schema-types.ts";
@@ -10,15 +11,15 @@ const schemas = componentSchemas() as Schemas;
 const endpointById = new Map(everyEndpoint.map((endpoint) => [endpoint.id, endpoint]));
 
 /** The text of client/src/api.ts. */
-export async function clientApi(): Promise<string> {
+export function clientApi(): string {
   const parts = [
     "// Generated from the contract by client/generate.ts: `npm run generate` writes it anew.",
-    'import type { Call, ListCall } from "./call.ts";\nimport type { CallOptions, ChangeOptions, WriteOptions } from "./options.ts";',
+    'import type { Call, EventStream, ListCall } from "./call.ts";\nimport type { CallOptions, ChangeOptions, WriteOptions } from "./options.ts";',
     ...Object.entries(schemas).map(([name, schema]) => recordOf(name, schema)),
     ...everyEndpoint.map(queryOf),
     ...resourcesOf(api, ""),
     errorCodes(),
-    await eventData(),
+    eventDataOf(),
     routeTable(),
   ];
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
@@ -29,7 +30,7 @@ function recordOf(name: string, schema: Schema): string {
   if (isArray(schema)) return "";
   const given = name === "Error" ? "ErrorBody" : name;
   const doc = docsOf([schema.description ?? ""], "");
-  if (schema.enum) return `${doc}export type ${given} = ${typeOf(schema, schemas, "")};`;
+  if (schema.enum || schema.oneOf) return `${doc}export type ${given} = ${typeOf(schema, schemas, "")};`;
   return `${doc}export interface ${given} {\n${fieldsOf(name, schema, schemas, "  ")}}`;
 }
 
@@ -108,6 +109,8 @@ function answerOf(route: Endpoint["route"]): string {
   const id = route.returns?.id;
   if (id === undefined) return "Call<undefined>";
   const schema = schemas[id] as Schema;
+  if (route.kind === "stream")
+    return `EventStream<${typeOf({ $ref: `#/components/schemas/${id}` }, schemas, "")}>`;
   if (route.kind === "list" && schema.items) return `ListCall<${typeOf(schema.items, schemas, "")}>`;
   return `Call<${typeOf({ $ref: `#/components/schemas/${id}` }, schemas, "")}>`;
 }
@@ -119,12 +122,12 @@ function errorCodes(): string {
   return `/** What \`error.code\` can be. */\nexport type ErrorCode =\n${codes.join("\n")};`;
 }
 
-/** The contract has the data of events as an interface of the records, so its text is the type. */
-async function eventData(): Promise<string> {
-  const text = await Bun.file(join(import.meta.dir, "../src/contract/events.ts")).text();
-  const found = /export interface EventData \{\n[\s\S]*?\n\}/.exec(text)?.[0];
-  if (!found) throw new Error("src/contract/events.ts has no interface EventData.");
-  return `/** The data of each type of event. */\n${found}`;
+/** The records that events tell of, by the names of the events. */
+function eventDataOf(): string {
+  const lines = Object.entries(eventData).map(
+    ([type, { schema }]) => `  "${type}": ${typeOf(schema as Schema, schemas, "")};\n`,
+  );
+  return `/** The data of each type of event. */\nexport interface EventData {\n${lines.join("")}}`;
 }
 
 /** Method, path, and the words that the client goes by. */
@@ -144,7 +147,7 @@ function routeText({ route }: Endpoint): string {
   const words = [
     route.at,
     ...(route.body || route.query ? ["input"] : []),
-    ...(route.kind === "list" ? ["list"] : []),
+    ...(route.kind === "list" || route.kind === "stream" ? [route.kind] : []),
     ...(route.uncounted ? ["uncounted"] : []),
     ...(route.successor ? [`successor=${route.successor}`] : []),
   ];
@@ -158,4 +161,4 @@ function pascal(id: string): string {
     .join("");
 }
 
-if (import.meta.main) await Bun.write(join(import.meta.dir, "src/api.ts"), await clientApi());
+if (import.meta.main) await Bun.write(join(import.meta.dir, "src/api.ts"), clientApi());

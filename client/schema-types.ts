@@ -8,6 +8,7 @@ export interface Schema {
   readonly enum?: readonly unknown[];
   readonly nullable?: boolean;
   readonly maximum?: number;
+  readonly oneOf?: readonly Schema[];
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
@@ -21,6 +22,7 @@ const WIDTH = 110;
 /** What is said of fields that mean the same wherever they are. */
 const usual: Readonly<Record<string, string>> = {
   id: "The record's id.",
+  data: "The record that it tells of.",
   petId: "The pet's id.",
   clientId: "The client's id.",
   keyId: "The key's id.",
@@ -61,6 +63,7 @@ function plainTypeOf(schema: Schema, schemas: Schemas, indent: string, isInput: 
     return name === "Error" ? "ErrorBody" : name;
   }
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
+  if (schema.oneOf) return schema.oneOf.map((each) => typeOf(each, schemas, indent)).join(" | ");
   if (schema.items) return arrayOf(typeOf(schema.items, schemas, indent), isInput);
   if (schema.properties) return `{\n${fieldsOf("", schema, schemas, `${indent}  `)}${indent}}`;
   if (typeof schema.additionalProperties === "object")

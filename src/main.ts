@@ -1,26 +1,27 @@
 import type { Config } from "./config.ts";
 import type { Caller } from "./core/context.ts";
 import { causeOf, Unavailable } from "./core/failure.ts";
-import { ANSWERS_KEPT_MS, perform as performed } from "./core/perform.ts";
+import { perform as performed } from "./core/perform.ts";
 import type { NewBanRecord } from "./core/ports.ts";
 import { rulesOf } from "./core/rules.ts";
 import { callers as knownCallers } from "./http/caller.ts";
 import { openConsole } from "./http/console/console.ts";
 import { cors } from "./http/cors.ts";
 import type { Log } from "./http/log.ts";
+import type { Store } from "./http/operate.ts";
 import { pages } from "./http/pages.ts";
 import { requestIds, serve } from "./http/serve.ts";
+import type { EventStreams } from "./http/streams.ts";
 import { mostConnections } from "./http/wire/descriptors.ts";
 import { writeBehind } from "./limits/behind.ts";
 import { type MemoryOptions, memoryLimits } from "./limits/memory.ts";
 import { usageCounter } from "./limits/usage.ts";
 import { openEngine } from "./store/open.ts";
+import { SWEEP_EVERY_MS, sweep } from "./worker/sweep.ts";
 
-const SWEEP_EVERY_MS = 60_000;
 /** How soon a change by another process is noticed. */
 const LOOK_FOR_CHANGES_MS = 250;
 const TRY_AGAIN_MS = 1000;
-const DAY_MS = 86_400_000;
 /** How long a change of who may do what waits for what was counted to be written down. */
 const SETTLE_MS = 3000;
 
@@ -68,9 +69,17 @@ export async function start(
         awaySeconds: Math.round(awayMs) / 1000,
       }),
   });
-  const store = { ...engine.reads, perform: engine.perform };
+  let streams: EventStreams | undefined;
+  const store: Store = {
+    ...engine.reads,
+    perform(command) {
+      const performed = engine.perform(command);
+      if (streams) performed.then(streams.wake, () => {});
+      return performed;
+    },
+  };
   const perform = (operation: string, input: unknown) =>
-    engine.perform({ operation, caller: itself, input, now: clock() });
+    store.perform({ operation, caller: itself, input, now: clock() });
 
   const usage = usageCounter();
   const limiting: MemoryOptions = {
@@ -129,9 +138,8 @@ export async function start(
     },
   });
   const known = { store, introduce: limits.introduce, keyWasUsed: behind.keyWasUsed };
-  const folder = new URL("./console/", import.meta.url);
   const webConsole =
-    config.console === "on" ? openConsole({ ...known, folder, trustProxy: config.trustProxy }) : null;
+    config.console === "on" ? openConsole({ ...known, trustProxy: config.trustProxy }) : null;
   const callers = knownCallers({ ...known, sessions: webConsole?.sessions });
   /** Bans that were earned and are on their way into the database. */
   const bansUnderWay = new Set<Promise<void>>();
@@ -187,6 +195,20 @@ export async function start(
         if (!(await atMost(SETTLE_MS, Promise.all([behind.flush(), ...bansUnderWay]))))
           throw new Unavailable("What was counted could not be written down in time.");
       },
+      streams: async () => {
+        const { eventStreams } = await import("./http/streams.ts");
+        streams ??= eventStreams({
+          store,
+          callers,
+          clock,
+          maxStreams: config.maxStreams,
+          maxStreamsPerClient: config.maxStreamsPerClient,
+          onFault: (error) => {
+            if (!isTold(error)) log.warn("Events could not be streamed.", { cause: causeOf(error) });
+          },
+        });
+        return streams;
+      },
       cors: cors(config.corsOrigins),
       deprecation,
       isStopping: () => isStopping,
@@ -222,25 +244,25 @@ export async function start(
     }
   };
   await lookForChanges();
-  const sweep = async () => {
-    try {
-      const { body: isOurs } = await perform("behind.takeSweep", { until: clock() + SWEEP_EVERY_MS });
-      if (!isOurs) return;
-      engine.forgetAnswers(clock() - ANSWERS_KEPT_MS);
-      await perform("behind.forget", {
-        beforeDay: Math.floor(clock() / DAY_MS) - config.usageKeptDays,
-      });
-    } catch (error) {
+  const sweepNow = () =>
+    sweep({
+      perform,
+      forgetAnswers: engine.forgetAnswers,
+      clock,
+      isStopping: () => isStopping,
+      usageKeptDays: config.usageKeptDays,
+      eventsKeptDays: config.eventsKeptDays,
+    }).catch((error) => {
       if (!isTold(error)) log.warn("The sweep failed.", { cause: causeOf(error) });
-    }
-  };
-  const timers = [setInterval(lookForChanges, LOOK_FOR_CHANGES_MS), setInterval(sweep, SWEEP_EVERY_MS)];
+    });
+  const timers = [setInterval(lookForChanges, LOOK_FOR_CHANGES_MS), setInterval(sweepNow, SWEEP_EVERY_MS)];
 
   return {
     url: `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${server.port}`,
     async stop() {
       if (isStopping) return;
       isStopping = true;
+      streams?.close();
       await Bun.sleep(config.shutdownDrainSeconds * 1000);
       for (const timer of timers) clearInterval(timer);
       await atMost(config.shutdownSeconds * 1000, server.stop());

@@ -110,6 +110,10 @@ test("HTTP knows the contract and the core, and no store", () => {
   expect(strays("http", from("contract"), from("core"), from("http"), /^node:/, /^bun$/)).toEqual([]);
 });
 
+test("what works after the answer knows the core", () => {
+  expect(strays("worker", from("core"), from("worker"))).toEqual([]);
+});
+
 test("adapters never import each other", () => {
   const adapters = ["store", "limits", "http", "worker"];
   for (const adapter of adapters) {
@@ -207,7 +211,9 @@ function loadedWith(path: string, loaded = new Set([path])): Set<string> {
 test("the writer's thread loads the core and its database, and no validator, no HTTP, no package", () => {
   const strange = [...loadedWith("src/writer.ts")].filter(
     (path) =>
-      !/^(src\/(writer\.ts|core|store|contract\/(bounds|errors|route)\.ts)|bun(:sqlite)?$)/.test(path),
+      !/^(src\/(writer\.ts|core|store|contract\/(bounds|errors|event-types|route)\.ts)|bun(:sqlite)?$)/.test(
+        path,
+      ),
   );
   expect(strange).toEqual([]);
 });
@@ -216,12 +222,12 @@ test("a start of the server loads no database or Valkey before it is named, no o
   const command = [...loadedWith("src/cli/petstore.ts")];
   expect(command.filter((path) => /^src\/(http|limits|core\/operations\.ts)/.test(path))).toEqual([]);
   const needless =
-    /^(pg|ioredis)$|^node:(crypto|http|zlib)$|^src\/(store\/(sqlite|postgres|move)|limits\/valkey|http\/docs|http\/console\/pages|console|contract\/openapi|cli\/(bans|clients|keys|move|store))/;
+    /^(pg|ioredis)$|^node:(crypto|http|zlib)$|^src\/(store\/(sqlite|postgres|move)|limits\/valkey|http\/(docs|streams|console\/pages)|console|contract\/openapi|cli\/(bans|clients|keys|move|store))/;
   expect([...loadedWith("src/cli/serve.ts")].filter((path) => needless.test(path))).toEqual([]);
 });
 
 test("the settings know nothing of the house, and nothing but the settings reads the environment", () => {
-  const own = ["src/config.ts", "src/addresses.ts"];
+  const own = ["src/config.ts", "src/addresses.ts", "src/values.ts"];
   const imported = source.filter(({ path }) => own.includes(path)).flatMap(importsOf);
   expect(imported.filter(({ from }) => !from.startsWith("node:") && !own.includes(from))).toEqual([]);
   const readers = source.filter((file) => /\bprocess\.env\b|\bBun\.env\b/.test(codeOf(file)));

@@ -89,9 +89,9 @@ function validInput(endpoint: Endpoint): fc.Arbitrary<Input> {
     }));
 }
 
-/** Three rules that no shape can say: a cursor is one that was given, names sort by names and ship dates by ship dates, and days come in order. */
+/** Three rules that no shape can say: a cursor or a position is one that was given, names sort by names and ship dates by ship dates, and days come in order. */
 function withoutWhatContradicts(query: Record<string, unknown>): Record<string, unknown> {
-  const { cursor: _cursor, ...rest } = query;
+  const { cursor: _cursor, after: _after, lastEventId: _last, ...rest } = query;
   if (rest.name !== undefined) delete rest.sort;
   if (
     rest.shippedAfter !== undefined ||

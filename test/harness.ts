@@ -1,7 +1,8 @@
 import { type Config, readConfig } from "../src/config.ts";
 import { everyEndpoint } from "../src/contract/api.ts";
-import { errors, errorsOf } from "../src/contract/errors.ts";
-import { type Endpoint, type Role, successStatus } from "../src/contract/route.ts";
+import { errors } from "../src/contract/errors.ts";
+import { errorsOf } from "../src/contract/owed.ts";
+import { type Endpoint, mediaType, type Role, successStatus } from "../src/contract/route.ts";
 import { problemsOf } from "../src/contract/shape.ts";
 import { ErrorBody } from "../src/contract/shapes.ts";
 import { KEY_BYTES } from "../src/core/key-format.ts";
@@ -262,7 +263,14 @@ async function overPlainHttp({
       ...headers,
     },
   });
-  return { status: response.status, headers: response.headers, text: await response.text() };
+  return { status: response.status, headers: response.headers, text: await bodyOf(response) };
+}
+
+/** A stream has no end: who only looks at its head hangs up. */
+async function bodyOf(response: Response): Promise<string> {
+  if (!response.headers.get("content-type")?.startsWith("text/event-stream")) return response.text();
+  await response.body?.cancel();
+  return "";
 }
 
 /** Every reply of the API keeps its promises: a documented status, a body of its shape, the headers. */
@@ -294,6 +302,10 @@ export function holdAgainstContract(method: string, path: string, reply: Reply):
   if (endpoint.route.kind === "record" && endpoint.route.returns && !reply.headers.get("etag"))
     complain("no ETag");
   if (endpoint.route.kind === "list" && !reply.headers.get("link")) complain("no Link");
+  const type = reply.headers.get("content-type");
+  if (endpoint.route.returns && !isNotModified && type !== mediaType(endpoint.route))
+    complain(`it is ${type}`);
+  if (endpoint.route.kind === "stream") return;
   if (method === "HEAD" || !endpoint.route.returns || isNotModified) {
     if (reply.text !== "") complain("a body where there is none");
     return;

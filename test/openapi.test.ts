@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../src/config.ts";
 import { everyEndpoint } from "../src/contract/api.ts";
-import { errors, errorsOf } from "../src/contract/errors.ts";
+import { errors } from "../src/contract/errors.ts";
 import { openapi } from "../src/contract/openapi.ts";
-import { type Endpoint, isWrite, successStatus, takesIfMatch } from "../src/contract/route.ts";
+import { errorsOf } from "../src/contract/owed.ts";
+import { type Endpoint, isWrite, mediaType, successStatus, takesIfMatch } from "../src/contract/route.ts";
 import { problemsOf } from "../src/contract/shape.ts";
 import { ErrorBody } from "../src/contract/shapes.ts";
 import { aStore, type TestStore } from "./harness.ts";
@@ -54,7 +55,8 @@ function parametersOf(endpoint: Endpoint): Node[] {
 }
 
 /** The examples of a body, one or several. */
-function examplesOf(content: Node): unknown[] {
+// biome-ignore lint/suspicious/noExplicitAny: an example is of any shape
+function examplesOf(content: Node): any[] {
   const { example, examples = {} } = content;
   const several = Object.values(examples).map((each) => resolved(each).value);
   return example === undefined ? several : [example, ...several];
@@ -200,9 +202,12 @@ for (const endpoint of everyEndpoint) {
     } else expect(operation.requestBody).toBeUndefined();
     const answer = resolved(operation.responses[success]);
     if (!route.returns) return expect(answer.content).toBeUndefined();
-    const examples = examplesOf(answer.content["application/json"]);
+    const examples = examplesOf(answer.content[mediaType(route)]);
     expect(examples.length).toBeGreaterThan(0);
-    for (const example of examples) expect(problemsOf(route.returns, example)).toEqual([]);
+    for (const example of examples) {
+      const told = route.kind === "stream" ? JSON.parse(example.match(/^data: (.*)$/m)?.[1]) : example;
+      expect(problemsOf(route.returns, told)).toEqual([]);
+    }
   });
 
   test(`${id} documents its parameters, and the headers that it understands`, () => {

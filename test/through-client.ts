@@ -31,7 +31,12 @@ export async function throughClient({
 }: Words): Promise<Spoken | null> {
   const { pathname, searchParams } = new URL(path, url);
   const endpoint = endpointAt(method, pathname);
-  if (!endpoint || key === "" || Object.keys(headers).some((name) => OWN.has(name.toLowerCase())))
+  if (
+    !endpoint ||
+    endpoint.route.kind === "stream" ||
+    key === "" ||
+    Object.keys(headers).some((name) => OWN.has(name.toLowerCase()))
+  )
     return null;
   const ids = idsIn(endpoint.path, pathname);
   const takesBody = endpoint.route.body !== undefined;

@@ -1,6 +1,6 @@
 // Generated from the contract by client/generate.ts: `npm run generate` writes it anew.
 
-import type { Call, ListCall } from "./call.ts";
+import type { Call, EventStream, ListCall } from "./call.ts";
 import type { CallOptions, ChangeOptions, WriteOptions } from "./options.ts";
 
 /** Who is calling. */
@@ -90,6 +90,46 @@ export interface Category {
   description?: string;
 }
 
+/** `category.created`. */
+export interface CategoryCreatedEvent {
+  /** The version of CloudEvents. */
+  specversion: "1.0";
+  /** The event's number in the log, as `after` and `Last-Event-ID` take it. */
+  id: string;
+  /** Where it comes from; with the id it names the event. */
+  source: "/petstore";
+  /** What happened. */
+  type: "category.created";
+  /** What it happened to, such as `pets/7`. */
+  subject: string;
+  /** When it happened. */
+  time: string;
+  /** What the data is. */
+  datacontenttype: "application/json";
+  /** A category of animals. */
+  data: Category;
+}
+
+/** `category.deleted`. */
+export interface CategoryDeletedEvent {
+  /** The version of CloudEvents. */
+  specversion: "1.0";
+  /** The event's number in the log, as `after` and `Last-Event-ID` take it. */
+  id: string;
+  /** Where it comes from; with the id it names the event. */
+  source: "/petstore";
+  /** What happened. */
+  type: "category.deleted";
+  /** What it happened to, such as `pets/7`. */
+  subject: string;
+  /** When it happened. */
+  time: string;
+  /** What the data is. */
+  datacontenttype: "application/json";
+  /** A category of animals. */
+  data: Category;
+}
+
 /** A whole category. An `id` must be the path's. */
 export interface CategoryReplacement {
   /** The record's id. */
@@ -108,6 +148,26 @@ export interface CategoryUpdate {
   name?: string;
   /** A short description. */
   description?: string | null;
+}
+
+/** `category.updated`. */
+export interface CategoryUpdatedEvent {
+  /** The version of CloudEvents. */
+  specversion: "1.0";
+  /** The event's number in the log, as `after` and `Last-Event-ID` take it. */
+  id: string;
+  /** Where it comes from; with the id it names the event. */
+  source: "/petstore";
+  /** What happened. */
+  type: "category.updated";
+  /** What it happened to, such as `pets/7`. */
+  subject: string;
+  /** When it happened. */
+  time: string;
+  /** What the data is. */
+  datacontenttype: "application/json";
+  /** A category of animals. */
+  data: Category;
 }
 
 /** Who the limits apply to. */
@@ -194,6 +254,49 @@ export interface ErrorDetail {
   message: string;
 }
 
+/** What happened. */
+export type EventType = "pet.created" | "pet.updated" | "pet.status_changed" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "inventory.changed" | "inventory.depleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "quota.warning" | "key.strike_warning" | "key.banned" | "key.unbanned";
+
+/** `inventory.changed`. */
+export interface InventoryChangedEvent {
+  /** The version of CloudEvents. */
+  specversion: "1.0";
+  /** The event's number in the log, as `after` and `Last-Event-ID` take it. */
+  id: string;
+  /** Where it comes from; with the id it names the event. */
+  source: "/petstore";
+  /** What happened. */
+  type: "inventory.changed";
+  /** What it happened to, such as `pets/7`. */
+  subject: string;
+  /** When it happened. */
+  time: string;
+  /** What the data is. */
+  datacontenttype: "application/json";
+  /** The stock of a pet after a change, and the change. */
+  data: StockChange;
+}
+
+/** `inventory.depleted`. */
+export interface InventoryDepletedEvent {
+  /** The version of CloudEvents. */
+  specversion: "1.0";
+  /** The event's number in the log, as `after` and `Last-Event-ID` take it. */
+  id: string;
+  /** Where it comes from; with the id it names the event. */
+  source: "/petstore";
+  /** What happened. */
+  type: "inventory.depleted";
+  /** What it happened to, such as `pets/7`. */
+  subject: string;
+  /** When it happened. */
+  time: string;
+  /** What the data is. */
+  datacontenttype: "application/json";
+  /** The stock of a pet. */
+  data: InventoryItem;
+}
+
 /** The stock of a pet. */
 export interface InventoryItem {
   /** The pet's id. */
@@ -232,6 +335,94 @@ export interface Key {
   revokedAt?: string;
   /** Until when the key is banned, if it is. */
   bannedUntil?: string;
+}
+
+/** A key is refused for a time. */
+export interface KeyBan {
+  /** The key's id. */
+  keyId: number;
+  /** The client's id. */
+  clientId: number;
+  /** Whether strikes or an admin banned it. */
+  cause: "strikes" | "admin";
+  /** How many bans were earned before, lately. */
+  level: number;
+  /** When the ban ends. */
+  until: string;
+}
+
+/** `key.banned`. */
+export interface KeyBannedEvent {
+  /** The version of CloudEvents. */
+  specversion: "1.0";
+  /** The event's number in the log, as `after` and `Last-Event-ID` take it. */
+  id: string;
+  /** Where it comes from; with the id it names the event. */
+  source: "/petstore";
+  /** What happened. */
+  type: "key.banned";
+  /** What it happened to, such as `pets/7`. */
+  subject: string;
+  /** When it happened. */
+  time: string;
+  /** What the data is. */
+  datacontenttype: "application/json";
+  /** The id of the client that it concerns. */
+  clientid: string;
+  /** A key is refused for a time. */
+  data: KeyBan;
+}
+
+/** `key.strike_warning`. */
+export interface KeyStrikeWarningEvent {
+  /** The version of CloudEvents. */
+  specversion: "1.0";
+  /** The event's number in the log, as `after` and `Last-Event-ID` take it. */
+  id: string;
+  /** Where it comes from; with the id it names the event. */
+  source: "/petstore";
+  /** What happened. */
+  type: "key.strike_warning";
+  /** What it happened to, such as `pets/7`. */
+  subject: string;
+  /** When it happened. */
+  time: string;
+  /** What the data is. */
+  datacontenttype: "application/json";
+  /** The id of the client that it concerns. */
+  clientid: string;
+  /** A key has half of the strikes that ban it. */
+  data: StrikeWarning;
+}
+
+/** A key's ban was lifted before its end. */
+export interface KeyUnban {
+  /** The key's id. */
+  keyId: number;
+  /** The client's id. */
+  clientId: number;
+}
+
+/** `key.unbanned`. */
+export interface KeyUnbannedEvent {
+  /** The version of CloudEvents. */
+  specversion: "1.0";
+  /** The event's number in the log, as `after` and `Last-Event-ID` take it. */
+  id: string;
+  /** Where it comes from; with the id it names the event. */
+  source: "/petstore";
+  /** What happened. */
+  type: "key.unbanned";
+  /** What it happened to, such as `pets/7`. */
+  subject: string;
+  /** When it happened. */
+  time: string;
+  /** What the data is. */
+  datacontenttype: "application/json";
+  /** The id of the client that it concerns. */
+  clientid: string;
+  /** A key's ban was lifted before its end. */
+  data: KeyUnban;
 }
 
 /** Both windows of the client, and how the key stands. Asking costs nothing. */
@@ -373,6 +564,72 @@ export interface Order {
   id?: number;
 }
 
+/** `order.cancelled`. */
+export interface OrderCancelledEvent {
+  /** The version of CloudEvents. */
+  specversion: "1.0";
+  /** The event's number in the log, as `after` and `Last-Event-ID` take it. */
+  id: string;
+  /** Where it comes from; with the id it names the event. */
+  source: "/petstore";
+  /** What happened. */
+  type: "order.cancelled";
+  /** What it happened to, such as `pets/7`. */
+  subject: string;
+  /** When it happened. */
+  time: string;
+  /** What the data is. */
+  datacontenttype: "application/json";
+  /** The id of the client that it concerns. */
+  clientid: string;
+  /** An order of a pet. */
+  data: Order;
+}
+
+/** `order.completed`. */
+export interface OrderCompletedEvent {
+  /** The version of CloudEvents. */
+  specversion: "1.0";
+  /** The event's number in the log, as `after` and `Last-Event-ID` take it. */
+  id: string;
+  /** Where it comes from; with the id it names the event. */
+  source: "/petstore";
+  /** What happened. */
+  type: "order.completed";
+  /** What it happened to, such as `pets/7`. */
+  subject: string;
+  /** When it happened. */
+  time: string;
+  /** What the data is. */
+  datacontenttype: "application/json";
+  /** The id of the client that it concerns. */
+  clientid: string;
+  /** An order of a pet. */
+  data: Order;
+}
+
+/** `order.placed`. */
+export interface OrderPlacedEvent {
+  /** The version of CloudEvents. */
+  specversion: "1.0";
+  /** The event's number in the log, as `after` and `Last-Event-ID` take it. */
+  id: string;
+  /** Where it comes from; with the id it names the event. */
+  source: "/petstore";
+  /** What happened. */
+  type: "order.placed";
+  /** What it happened to, such as `pets/7`. */
+  subject: string;
+  /** When it happened. */
+  time: string;
+  /** What the data is. */
+  datacontenttype: "application/json";
+  /** The id of the client that it concerns. */
+  clientid: string;
+  /** An order of a pet. */
+  data: Order;
+}
+
 /** The fields of an open order to change; `petId: null` makes it a draft again. */
 export interface OrderUpdate {
   /** The record's id. */
@@ -387,6 +644,28 @@ export interface OrderUpdate {
   complete?: boolean;
 }
 
+/** `order.updated`. */
+export interface OrderUpdatedEvent {
+  /** The version of CloudEvents. */
+  specversion: "1.0";
+  /** The event's number in the log, as `after` and `Last-Event-ID` take it. */
+  id: string;
+  /** Where it comes from; with the id it names the event. */
+  source: "/petstore";
+  /** What happened. */
+  type: "order.updated";
+  /** What it happened to, such as `pets/7`. */
+  subject: string;
+  /** When it happened. */
+  time: string;
+  /** What the data is. */
+  datacontenttype: "application/json";
+  /** The id of the client that it concerns. */
+  clientid: string;
+  /** An order of a pet. */
+  data: Order;
+}
+
 /** An animal of the store. */
 export interface Pet {
   /** Assigned on creation. */
@@ -397,6 +676,46 @@ export interface Pet {
   categoryId: number;
   /** `available` can be ordered, `pending` is held or waits for its open orders, `sold` is gone. */
   status?: PetStatus;
+}
+
+/** `pet.created`. */
+export interface PetCreatedEvent {
+  /** The version of CloudEvents. */
+  specversion: "1.0";
+  /** The event's number in the log, as `after` and `Last-Event-ID` take it. */
+  id: string;
+  /** Where it comes from; with the id it names the event. */
+  source: "/petstore";
+  /** What happened. */
+  type: "pet.created";
+  /** What it happened to, such as `pets/7`. */
+  subject: string;
+  /** When it happened. */
+  time: string;
+  /** What the data is. */
+  datacontenttype: "application/json";
+  /** An animal of the store. */
+  data: Pet;
+}
+
+/** `pet.deleted`. */
+export interface PetDeletedEvent {
+  /** The version of CloudEvents. */
+  specversion: "1.0";
+  /** The event's number in the log, as `after` and `Last-Event-ID` take it. */
+  id: string;
+  /** Where it comes from; with the id it names the event. */
+  source: "/petstore";
+  /** What happened. */
+  type: "pet.deleted";
+  /** What it happened to, such as `pets/7`. */
+  subject: string;
+  /** When it happened. */
+  time: string;
+  /** What the data is. */
+  datacontenttype: "application/json";
+  /** An animal of the store. */
+  data: Pet;
 }
 
 /** A whole pet; without `status` the pet keeps its own. An `id` must be the path's. */
@@ -414,6 +733,40 @@ export interface PetReplacement {
 /** `available` can be ordered, `pending` is held or waits for its open orders, `sold` is gone. */
 export type PetStatus = "available" | "pending" | "sold";
 
+/** A pet as it is now, and the status that it had. */
+export interface PetStatusChange {
+  /** Assigned on creation. */
+  id: number;
+  /** The animal's name. */
+  name: string;
+  /** The category that the animal belongs to. */
+  categoryId: number;
+  /** `available` can be ordered, `pending` is held or waits for its open orders, `sold` is gone. */
+  status?: PetStatus;
+  /** `available` can be ordered, `pending` is held or waits for its open orders, `sold` is gone. */
+  previousStatus: PetStatus;
+}
+
+/** `pet.status_changed`. */
+export interface PetStatusChangedEvent {
+  /** The version of CloudEvents. */
+  specversion: "1.0";
+  /** The event's number in the log, as `after` and `Last-Event-ID` take it. */
+  id: string;
+  /** Where it comes from; with the id it names the event. */
+  source: "/petstore";
+  /** What happened. */
+  type: "pet.status_changed";
+  /** What it happened to, such as `pets/7`. */
+  subject: string;
+  /** When it happened. */
+  time: string;
+  /** What the data is. */
+  datacontenttype: "application/json";
+  /** A pet as it is now, and the status that it had. */
+  data: PetStatusChange;
+}
+
 /** The fields of a pet to change. An `id` must be the path's. */
 export interface PetUpdate {
   /** The record's id. */
@@ -426,11 +779,65 @@ export interface PetUpdate {
   status?: PetStatus;
 }
 
+/** `pet.updated`. */
+export interface PetUpdatedEvent {
+  /** The version of CloudEvents. */
+  specversion: "1.0";
+  /** The event's number in the log, as `after` and `Last-Event-ID` take it. */
+  id: string;
+  /** Where it comes from; with the id it names the event. */
+  source: "/petstore";
+  /** What happened. */
+  type: "pet.updated";
+  /** What it happened to, such as `pets/7`. */
+  subject: string;
+  /** When it happened. */
+  time: string;
+  /** What the data is. */
+  datacontenttype: "application/json";
+  /** An animal of the store. */
+  data: Pet;
+}
+
 /**
  * `free` 60 requests a minute and 1,000 a day, `pro` 300 and 10,000, `business` 1,000 and 100,000,
  * `enterprise` as agreed.
  */
 export type Plan = "free" | "pro" | "business" | "enterprise";
+
+/** A client has spent most of its day's requests. */
+export interface QuotaWarning {
+  /** The client's id. */
+  clientId: number;
+  /** Requests that the client may send in a UTC day. */
+  limit: number;
+  /** Requests that are spent. */
+  used: number;
+  /** When the day ends, in Unix seconds. */
+  resetAt: number;
+}
+
+/** `quota.warning`. */
+export interface QuotaWarningEvent {
+  /** The version of CloudEvents. */
+  specversion: "1.0";
+  /** The event's number in the log, as `after` and `Last-Event-ID` take it. */
+  id: string;
+  /** Where it comes from; with the id it names the event. */
+  source: "/petstore";
+  /** What happened. */
+  type: "quota.warning";
+  /** What it happened to, such as `pets/7`. */
+  subject: string;
+  /** When it happened. */
+  time: string;
+  /** What the data is. */
+  datacontenttype: "application/json";
+  /** The id of the client that it concerns. */
+  clientid: string;
+  /** A client has spent most of its day's requests. */
+  data: QuotaWarning;
+}
 
 /** What a key may do; each role includes the ones before it. */
 export type Role = "customer" | "staff" | "admin";
@@ -440,6 +847,21 @@ export interface Rotation {
   /** How long the old key still works, in days. */
   overlapDays?: number;
 }
+
+/** The stock of a pet after a change, and the change. */
+export interface StockChange {
+  /** The pet's id. */
+  petId: number;
+  /** Units that can be ordered now. */
+  quantity: number;
+  /** `available` can be ordered, `pending` is held or waits for its open orders, `sold` is gone. */
+  status: PetStatus;
+  /** Units added, or taken if negative. */
+  change: number;
+}
+
+/** Something that happened in the store, as a CloudEvent. */
+export type StoreEvent = PetCreatedEvent | PetUpdatedEvent | PetStatusChangedEvent | PetDeletedEvent | CategoryCreatedEvent | CategoryUpdatedEvent | CategoryDeletedEvent | InventoryChangedEvent | InventoryDepletedEvent | OrderPlacedEvent | OrderUpdatedEvent | OrderCompletedEvent | OrderCancelledEvent | QuotaWarningEvent | KeyStrikeWarningEvent | KeyBannedEvent | KeyUnbannedEvent;
 
 /** A pet with its category and its stock. */
 export interface StorePet {
@@ -455,6 +877,18 @@ export interface StorePet {
   category: Category;
   /** Units that can be ordered now. */
   quantity: number;
+}
+
+/** A key has half of the strikes that ban it. */
+export interface StrikeWarning {
+  /** The key's id. */
+  keyId: number;
+  /** The client's id. */
+  clientId: number;
+  /** Strikes that count now. */
+  strikes: number;
+  /** The strike that bans the key. */
+  threshold: number;
 }
 
 /** Requests a day, as series for a chart. */
@@ -533,6 +967,31 @@ export interface InventoryMovementsQuery {
   limit?: number | undefined;
   /** Where the page starts: from the `Link` header of the page before. */
   cursor?: string | undefined;
+}
+
+/** What `events.list` can be asked for. */
+export interface EventsListQuery {
+  /** Only events of these types; may be repeated. */
+  type?: readonly EventType[] | undefined;
+  /** Only events after the one with this id: the last that you have dealt with. */
+  after?: string | undefined;
+  /**
+   * Where to start: a time (RFC 3339), or `now`. Nothing from then on is left out; some that are up to a
+   * minute older may come first.
+   */
+  since?: string | "now" | undefined;
+  /** Records on a page. */
+  limit?: number | undefined;
+  /** Where the page starts: from the `Link` header of the page before. */
+  cursor?: string | undefined;
+}
+
+/** What `events.stream` can be asked for. */
+export interface EventsStreamQuery {
+  /** Only events of these types; may be repeated. */
+  type?: readonly EventType[] | undefined;
+  /** As the header `Last-Event-ID`, for those who cannot send it; the header goes before. */
+  lastEventId?: string | undefined;
 }
 
 /** What `account.usage` can be asked for. */
@@ -752,6 +1211,27 @@ export interface InventoryResource {
   movements(petId: number | bigint, query?: InventoryMovementsQuery, options?: CallOptions): ListCall<Movement>;
 }
 
+/** The operations under `events`. */
+export interface EventsResource {
+  /**
+   * List events.
+   * What happened in the store, oldest first. Customers see the catalogue's events and those of their own
+   * client, staff all. The link `monitor` is always there: it leads to what happens after this page.
+   * GET /events, for keys of the role customer or above.
+   * It is beta and may change.
+   */
+  list(query?: EventsListQuery, options?: CallOptions): ListCall<StoreEvent>;
+  /**
+   * Stream events.
+   * Server-sent events: `id` is the event's, `event` its type, `data` the event as `GET /events` gives it.
+   * Without a last id it starts now. It costs one request, however long it lasts, and ends when its key may
+   * no longer ask or the server stops: connect again with the last id, as browsers do by themselves.
+   * GET /events/stream, for keys of the role customer or above.
+   * It is beta and may change.
+   */
+  stream(query?: EventsStreamQuery, options?: CallOptions): EventStream<StoreEvent>;
+}
+
 /** The operations under `account.keys`. */
 export interface AccountKeysResource {
   /**
@@ -930,6 +1410,8 @@ export interface Resources {
   readonly orders: OrdersResource;
   /** `inventory.list`, `inventory.get`, `inventory.set`, `inventory.movements` */
   readonly inventory: InventoryResource;
+  /** `events.list`, `events.stream` */
+  readonly events: EventsResource;
   /** `account.get`, `account.usage`, `account.limits`, `account.keys` */
   readonly account: AccountResource;
   /** `admin.clients`, `admin.keys`, `admin.bans`, `admin.usage`, `admin.audit` */
@@ -978,7 +1460,7 @@ export type ErrorCode =
   | "ban_not_found"
   /** 405: The path exists, but not with this method. */
   | "method_not_allowed"
-  /** 406: `Accept` excludes `application/json`. */
+  /** 406: `Accept` excludes what the operation answers with: `application/json`, of a stream `text/event-stream`. */
   | "not_acceptable"
   /** 408: The request, or its body, did not arrive within 10 seconds. */
   | "request_timeout"
@@ -1002,10 +1484,14 @@ export type ErrorCode =
   | "operator_client"
   /** 409: The client has 100 keys that work. */
   | "too_many_keys"
+  /** 409: The client has as many streams of events as it may have at once. */
+  | "too_many_streams"
   /** 409: A request with the same `Idempotency-Key` is still running. */
   | "idempotency_in_progress"
   /** 410: The operation's sunset date has passed. */
   | "operation_sunset"
+  /** 410: The events behind this position are no longer kept. */
+  | "events_expired"
   /** 412: The record changed since the ETag in `If-Match` was given. */
   | "precondition_failed"
   /** 413: The body is larger than the operation takes (64 KiB; a batch 8 MiB). */
@@ -1041,21 +1527,21 @@ export type ErrorCode =
 export interface EventData {
   "pet.created": Pet;
   "pet.updated": Pet;
-  "pet.status_changed": Pet & { previousStatus: string };
+  "pet.status_changed": PetStatusChange;
   "pet.deleted": Pet;
   "category.created": Category;
   "category.updated": Category;
   "category.deleted": Category;
+  "inventory.changed": StockChange;
+  "inventory.depleted": InventoryItem;
   "order.placed": Order;
   "order.updated": Order;
   "order.completed": Order;
   "order.cancelled": Order;
-  "inventory.changed": InventoryItem & { change: number };
-  "inventory.depleted": InventoryItem;
-  "quota.warning": { clientId: number; limit: number; used: number; resetAt: number };
-  "key.strike_warning": { keyId: number; clientId: number; strikes: number; threshold: number };
-  "key.banned": { keyId: number; clientId: number; cause: string; level: number; until: string };
-  "key.unbanned": { keyId: number; clientId: number };
+  "quota.warning": QuotaWarning;
+  "key.strike_warning": StrikeWarning;
+  "key.banned": KeyBan;
+  "key.unbanned": KeyUnban;
 }
 
 /** Every operation: method, path, and what the client goes by. */
@@ -1092,6 +1578,10 @@ export const routes = {
     get: "GET /store/inventory/{petId}",
     set: "PUT /store/inventory/{petId} input",
     movements: "GET /store/inventory/{petId}/movements input list",
+  },
+  events: {
+    list: "GET /events input list",
+    stream: "GET /events/stream input stream",
   },
   account: {
     get: "GET /account",

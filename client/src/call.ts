@@ -31,6 +31,15 @@ export interface Page<T> extends ReadonlyArray<T> {
   next(): Promise<Page<T> | undefined>;
 }
 
+/**
+ * Events as they happen, for `for await`. It connects again by itself, after the last event, with back-off; it throws where
+ * that cannot help, and ends when its signal aborts or the loop is left.
+ */
+export interface EventStream<T> extends AsyncIterable<T> {
+  /** Where the next connection goes on: behind the last event that was given. */
+  readonly lastEventId: string | undefined;
+}
+
 /** @internal */
 export function callOf<T>(answer: Promise<Answer<T>>): Call<T> {
   const data = answer.then((whole) => whole.data);

@@ -1,8 +1,16 @@
 import { type Resources, routes } from "./api.ts";
 import { callOf, listOf } from "./call.ts";
 import { type ChangeOptions, type PetstoreOptions, settingsOf } from "./options.ts";
+import { pacing, unpaced } from "./pace.ts";
 import { type Send, sender } from "./request.ts";
 import { type Route, routeOf } from "./route.ts";
+import { type Follow, follower } from "./stream.ts";
+
+/** How an operation is reached. */
+interface Ways {
+  readonly send: Send;
+  readonly follow: Follow;
+}
 
 interface Routes {
   readonly [name: string]: string | Routes;
@@ -14,30 +22,34 @@ export type Petstore = Resources;
 /** Makes a client. All its calls share one pace, so one for each API key is best. */
 export const Petstore: new (options: PetstoreOptions) => Petstore = class {
   constructor(options: PetstoreOptions) {
-    Object.assign(this, methodsOf(routes, "", sender(settingsOf(options))));
+    const settings = settingsOf(options);
+    const pace = settings.pace ? pacing(settings) : unpaced;
+    const send = sender(settings, pace);
+    Object.assign(this, methodsOf(routes, "", { send, follow: follower(settings, pace, send) }));
   }
 } as new (
   options: PetstoreOptions,
 ) => Petstore;
 
 /** The tree of operations, from the tree of routes. */
-function methodsOf(branch: Routes, prefix: string, send: Send): object {
+function methodsOf(branch: Routes, prefix: string, ways: Ways): object {
   return Object.fromEntries(
     Object.entries(branch).map(([name, entry]) => [
       name,
       typeof entry === "string"
-        ? methodOf(routeOf(prefix + name, entry), send)
-        : methodsOf(entry, `${prefix}${name}.`, send),
+        ? methodOf(routeOf(prefix + name, entry), ways)
+        : methodsOf(entry, `${prefix}${name}.`, ways),
     ]),
   );
 }
 
 /** Path parameters first, then the body or the query, then the options. */
-function methodOf(route: Route, send: Send): (...given: unknown[]) => unknown {
+function methodOf(route: Route, { send, follow }: Ways): (...given: unknown[]) => unknown {
   return (...given) => {
     const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => pathId(route, name, given.shift()));
     const input = route.takesInput ? given.shift() : undefined;
     const options = (given.shift() ?? {}) as ChangeOptions;
+    if (route.isStream) return follow({ route, path, input, options });
     if (!route.isList) return callOf(send({ route, path, input, options }));
     return listOf((cursor) =>
       send<unknown[]>({

@@ -1,6 +1,6 @@
 // A typed client of the Petstore API that retries, paces itself and verifies webhooks.
 export type * from "./api.ts";
-export type { Answer, Call, ListCall, Page } from "./call.ts";
+export type { Answer, Call, EventStream, ListCall, Page } from "./call.ts";
 export { Petstore } from "./client.ts";
 export {
   ApiError,

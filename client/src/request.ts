@@ -4,10 +4,11 @@ import { deprecationNotice } from "./deprecation.ts";
 import { apiErrorOf, ConnectionError, PetstoreError, TimeoutError, UnreadableAnswerError } from "./errors.ts";
 import { jsonOf, queryOf } from "./json.ts";
 import type { ChangeOptions, Settings } from "./options.ts";
-import { type Leave, type Pace, pacing, unpaced } from "./pace.ts";
+import type { Leave, Pace } from "./pace.ts";
 import { rateLimitOf } from "./rates.ts";
 import { retryWaitMs } from "./retry.ts";
 import { type Route, routeOf } from "./route.ts";
+import { turns } from "./turn.ts";
 
 /** One operation with everything that it is given. */
 export interface Request {
@@ -22,10 +23,10 @@ export type Send = <T>(request: Request) => Promise<Answer<T>>;
 
 /** How the limit stands; it costs nothing to ask. */
 const limits = routeOf("account.limits", routes.account.limits);
-const question = { route: limits, path: limits.path, input: undefined };
+export const limitsQuestion = { route: limits, path: limits.path, input: undefined };
 
-export function sender(settings: Settings): Send {
-  const pace: Pace = settings.pace ? pacing(settings) : unpaced;
+export function sender(settings: Settings, pace: Pace): Send {
+  const turn = turns(pace, (options) => send({ ...limitsQuestion, options }));
   const noticed = new Set<string>();
 
   /** A call's whole life: its turn, a try, and a wait before the next. */
@@ -46,13 +47,6 @@ export function sender(settings: Settings): Send {
       );
       await settings.sleep(waitMs, signal ?? new AbortController().signal);
     }
-  }
-
-  /** A call's turn. Before it is refused for a day that was spent, the server is asked whether that still holds. */
-  async function turn(route: Route, signal: AbortSignal | undefined, isRetry: boolean): Promise<Leave> {
-    if (route.isUncounted) return pace.pass();
-    if (pace.isInDoubt()) await send({ ...question, options: { signal, maxRetries: 0 } }).catch(() => {});
-    return pace.enter(route.what, signal, isRetry);
   }
 
   /** One try: an answer, or an error that may be worth another; an abort's reason is thrown. */
@@ -117,7 +111,7 @@ export function sender(settings: Settings): Send {
 }
 
 /** What is the same in every try of a call; a write's idempotency key above all. */
-function initOf(
+export function initOf(
   route: Route,
   input: unknown,
   options: ChangeOptions,

@@ -34,5 +34,6 @@ function isWorthRetrying(error: PetstoreError): boolean {
   const advice = error.headers.get("x-should-retry");
   if (advice === "true" || advice === "false") return advice === "true";
   const { status, code } = error;
-  return status === 408 || status === 429 || status >= 500 || code === "idempotency_in_progress";
+  if (code === "idempotency_in_progress" || code === "too_many_streams") return true;
+  return status === 408 || status === 429 || status >= 500;
 }

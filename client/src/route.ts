@@ -9,6 +9,8 @@ export interface Route {
   /** Whether a body or a query comes after the path's parameters. */
   readonly takesInput: boolean;
   readonly isList: boolean;
+  /** Whether its answer is events that keep coming. */
+  readonly isStream: boolean;
   /** Whether it goes beside the rate limit. */
   readonly isUncounted: boolean;
   readonly successor: string | undefined;
@@ -24,6 +26,7 @@ export function routeOf(id: string, text: string): Route {
     path,
     takesInput: words.includes("input"),
     isList: words.includes("list"),
+    isStream: words.includes("stream"),
     isUncounted: words.includes("uncounted"),
     successor: words.find((word) => word.startsWith("successor="))?.slice("successor=".length),
   };

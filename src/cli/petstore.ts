@@ -2,8 +2,8 @@ import { Command, CommanderError } from "commander";
 import packageFile from "../../package.json" with { type: "json" };
 import { WrongSettings } from "../config.ts";
 import { causeOf, Failure, Unavailable } from "../core/failure.ts";
-import { UnusableDatabase } from "../store/migrations.ts";
 import { CannotMove } from "../store/move/moving.ts";
+import { UnusableDatabase } from "../store/usable.ts";
 import { CannotListen, DatabaseTrouble, Exit, Refused, USAGE_EXIT } from "./say.ts";
 import { stopSignal } from "./signals.ts";
 

@@ -1,5 +1,3 @@
-import { type Endpoint, isWrite, takesIfMatch } from "./route.ts";
-
 interface ErrorEntry {
   readonly status: number;
   /** When it is given. */
@@ -112,8 +110,9 @@ export const errors = {
   },
   not_acceptable: {
     status: 406,
-    cause: "`Accept` excludes `application/json`.",
-    remedy: "Accept `application/json`, or leave the header out.",
+    cause:
+      "`Accept` excludes what the operation answers with: `application/json`, of a stream `text/event-stream`.",
+    remedy: "Accept that, or leave the header out.",
   },
   request_timeout: {
     status: 408,
@@ -172,6 +171,12 @@ export const errors = {
     cause: "The client has 100 keys that work.",
     remedy: "Revoke one first.",
   },
+  too_many_streams: {
+    status: 409,
+    cause: "The client has as many streams of events as it may have at once.",
+    remedy:
+      "Share one stream, or end one first; one that was cut off is noticed after a while, so repeat after `Retry-After`.",
+  },
   idempotency_in_progress: {
     status: 409,
     cause: "A request with the same `Idempotency-Key` is still running.",
@@ -181,6 +186,12 @@ export const errors = {
     status: 410,
     cause: "The operation's sunset date has passed.",
     remedy: "Use the successor that the message and the `Link` header name.",
+  },
+  events_expired: {
+    status: 410,
+    cause: "The events behind this position are no longer kept.",
+    remedy:
+      "Some were missed: read the records anew, then begin anew, with `since=now` or a stream without a last id.",
   },
   precondition_failed: {
     status: 412,
@@ -261,39 +272,3 @@ export const errors = {
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof errors;
-
-/** Every code that an endpoint can answer: its own, and what its kind of endpoint owes. */
-export function errorsOf({ method, route }: Endpoint): ErrorCode[] {
-  const owed: ErrorCode[] = [
-    "invalid_parameter",
-    "unsupported_version",
-    "missing_api_key",
-    "invalid_api_key",
-    "expired_api_key",
-    "revoked_api_key",
-    "key_banned",
-    "client_suspended",
-    "not_acceptable",
-    "uri_too_long",
-    "rate_limit_exceeded",
-    "daily_quota_exceeded",
-    "internal_error",
-    "overloaded",
-    "unavailable",
-  ];
-  if (route.role !== "customer") owed.push("forbidden");
-  if (route.body)
-    owed.push("invalid_json", "request_timeout", "body_too_large", "unsupported_media_type", "invalid_body");
-  if (route.successor) owed.push("operation_sunset");
-  if (isWrite(method)) owed.push("idempotency_in_progress", "idempotency_key_reused");
-  if (takesIfMatch(method, route)) owed.push("precondition_failed");
-  const all = new Set<ErrorCode>([...owed, ...route.errors]);
-  return (Object.keys(errors) as ErrorCode[]).filter((code) => all.has(code));
-}
-
-const retriable = new Set<ErrorCode>(["idempotency_in_progress", "request_timeout", "rate_limit_exceeded"]);
-
-/** Whether the same request can succeed later without anybody changing it. */
-export function isWorthRetrying(code: ErrorCode): boolean {
-  return errors[code].status >= 500 || retriable.has(code);
-}

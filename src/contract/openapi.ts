@@ -58,6 +58,7 @@ const tags = [
   { name: "categories", description: "Kinds of animals." },
   { name: "account", description: "The caller's own client: who it is, its limits, usage and keys." },
   { name: "admin", description: "Clients, keys, bans, usage and the audit trail, for the operator." },
+  { name: "events", description: "What happened in the store, in order." },
   { name: "store", description: "Pets with category and stock, orders, inventory." },
 ];
 
@@ -93,6 +94,7 @@ function parametersOf({ method, route }: Endpoint): Json[] {
   if (isWrite(method)) headers.push("Idempotency-Key");
   if (takesIfMatch(method, route)) headers.push("If-Match");
   if (method === "GET" && route.kind === "record") headers.push("If-None-Match");
+  if (route.kind === "stream") headers.push("Last-Event-ID");
   return [
     ...parametersIn("path", route.params ?? {}),
     ...parametersIn("query", route.query ?? {}),
@@ -118,6 +120,7 @@ const headerParameters = {
     "5b6c0d0e-1f7a-4d0b-9a52-0d4f9f6f3c11",
   ),
   "If-Match": header("If-Match", "The write is done only if the record still has this ETag.", '"p3"'),
+  "Last-Event-ID": header("Last-Event-ID", "The stream goes on after the event with this id.", "41"),
   "If-None-Match": header("If-None-Match", "304 if the record still has this ETag.", '"p3"'),
 };
 

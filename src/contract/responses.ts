@@ -1,6 +1,7 @@
 import { API_VERSION, everyEndpoint } from "./api.ts";
-import { type ErrorCode, errors, errorsOf } from "./errors.ts";
-import { type Endpoint, isWrite, successStatus } from "./route.ts";
+import { type ErrorCode, errors } from "./errors.ts";
+import { errorsOf } from "./owed.ts";
+import { type Endpoint, isWrite, mediaType, successStatus } from "./route.ts";
 import type { Json } from "./shape.ts";
 import { ErrorBody } from "./shapes.ts";
 
@@ -12,9 +13,7 @@ export function responsesOf(endpoint: Endpoint, shared: Json): Json {
   responses[success] = {
     description: success === 201 ? "Created." : success === 204 ? "Done; there is no body." : "The answer.",
     headers: headersOf(endpoint, success),
-    ...(route.returns && {
-      content: { "application/json": { schema: route.returns.schema, example: route.example.returns } },
-    }),
+    ...(route.returns && { content: { [mediaType(route)]: contentOf(endpoint) } }),
     ...linksOf(id, route.location),
   };
   if (method === "GET" && route.kind === "record") {
@@ -26,6 +25,17 @@ export function responsesOf(endpoint: Endpoint, shared: Json): Json {
   const byStatus = Map.groupBy(errorsOf(endpoint), (code) => errors[code].status as number);
   for (const [status, codes] of byStatus) responses[status] = errorResponse(endpoint, status, codes, shared);
   return responses;
+}
+
+/** OpenAPI 3.0 has no words for server-sent events: a text, and in it the shape of their data. */
+function contentOf({ route: { kind, returns, example } }: Endpoint): Json {
+  if (kind !== "stream") return { schema: returns?.schema, example: example.returns };
+  const description = `Server-sent events; the data of each is a \`${returns?.id}\`.`;
+  const { id, type } = example.returns as { id: string; type: string };
+  return {
+    schema: { type: "string", description },
+    example: `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(example.returns)}\n\n`,
+  };
 }
 
 /** The codes of one status; what many endpoints share is written once, as a component. */

@@ -1,4 +1,5 @@
 import type { ErrorCode } from "./errors.ts";
+import type { EventType } from "./event-types.ts";
 import type { AnyShape, Fields, Shapes, Value } from "./shape.ts";
 
 /** What a key may do; each role includes the ones before it. */
@@ -22,8 +23,11 @@ export interface Route {
   readonly returns?: AnyShape;
   /** A new record's address, with `{field}` from the record; it makes the answer 201. */
   readonly location?: string;
-  /** `record`: one record with an ETag; `list`: a page with cursors; `plain`: neither. */
-  readonly kind: "record" | "list" | "plain";
+  /**
+   * `record`: one record with an ETag; `list`: a page with cursors; `plain`: neither; `stream`: server-sent events that keep
+   * coming, each with the shape of `returns` as its data.
+   */
+  readonly kind: "record" | "list" | "plain" | "stream";
   /** What this operation refuses by a rule of its own; what every endpoint owes is added to it. */
   readonly errors: readonly ErrorCode[];
   readonly stability?: "beta" | "experimental";
@@ -49,8 +53,21 @@ export type Input<R extends Route> = Fields<
     (R["body"] extends AnyShape ? { body: Value<R["body"]> } : unknown)
 >;
 
-/** What an operation answers. */
-export type Output<R extends Route> = R["returns"] extends AnyShape ? Value<R["returns"]> : undefined;
+/** What an operation answers; that of a stream says what is to be sent. */
+export type Output<R extends Route> = R["kind"] extends "stream"
+  ? Subscription
+  : R["returns"] extends AnyShape
+    ? Value<R["returns"]>
+    : undefined;
+
+/** The events that a stream sends. */
+export interface Subscription {
+  /** Those behind this one. */
+  readonly after: number;
+  readonly types?: readonly EventType[] | undefined;
+  /** The catalogue's and those of this client; left out: all. */
+  readonly clientId?: number | undefined;
+}
 
 /** A tree of routes: the keys joined by dots are the operation's one name everywhere. */
 export interface Api {
@@ -78,6 +95,11 @@ export function endpoints(api: Api, prefix = ""): Endpoint[] {
 export function successStatus(route: Route): 200 | 201 | 204 {
   if (!route.returns) return 204;
   return route.status ?? (route.location ? 201 : 200);
+}
+
+/** The media type of this route's success. */
+export function mediaType({ kind }: Route): "application/json" | "text/event-stream" {
+  return kind === "stream" ? "text/event-stream" : "application/json";
 }
 
 export function isWrite(method: Method): boolean {

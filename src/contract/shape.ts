@@ -168,6 +168,33 @@ export function object<F extends Shapes>(
   return { ...shaped(check, schema), fields };
 }
 
+/** One of several objects, told apart by a field whose values have a shape each. */
+export function union<S extends Readonly<Record<string, AnyShape>>>(
+  field: string,
+  shapes: S,
+  told: Told = {},
+): Shape<Value<S[keyof S]>> {
+  const known = `one of ${Object.keys(shapes).join(", ")}`;
+  const check: Check<Value<S[keyof S]>> = (value, problems) => {
+    if (!isObject(value)) refuse(problems, mustBe("an object", value));
+    else {
+      const name = value[field];
+      const shape = typeof name === "string" && Object.hasOwn(shapes, name) ? shapes[name] : undefined;
+      if (shape) return shape.check(value, problems) as Value<S[keyof S]>;
+      problems.push({ path: [field], message: mustBe(known, name) });
+    }
+    return value as Value<S[keyof S]>;
+  };
+  const mapping = Object.fromEntries(
+    Object.entries(shapes).map(([name, { schema }]) => [name, schema.$ref as string]),
+  );
+  return shaped(check, {
+    oneOf: Object.values(shapes).map(({ schema }) => schema),
+    discriminator: { propertyName: field, mapping },
+    ...told,
+  });
+}
+
 /** The same fields, each of which may be left out. */
 export function partial<F extends Shapes>(
   fields: F,

@@ -17,6 +17,8 @@ import {
 const PARTS_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 /** Bytes of tallies that are written into rows at once: some thousand rows. */
 const WRITTEN_AT_ONCE = 400_000;
+/** Events that one step drops. */
+const FORGOTTEN_AT_ONCE = 500;
 
 /** What requests leave behind and nobody waits for. */
 export interface Behind {
@@ -71,6 +73,12 @@ export const internal = {
     await cx.store.forgetParts(cx.now - PARTS_KEPT_MS);
     await cx.store.forgetSessions(cx.now);
     return { body: undefined };
+  },
+
+  /** One step of dropping old events, small enough that those who write behind it hardly wait; whether it was the last. */
+  "behind.forgetEvents": async ({ store }: WriteContext, { olderThan }: { readonly olderThan: number }) => {
+    const isMore = await store.forgetEvents(olderThan, await store.lastEvent(), FORGOTTEN_AT_ONCE);
+    return { body: { isDone: !isMore } };
   },
 };
 

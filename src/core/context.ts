@@ -1,4 +1,5 @@
-import type { EventData, EventType } from "../contract/events.ts";
+import type { EventData } from "../contract/event-shapes.ts";
+import type { EventType } from "../contract/event-types.ts";
 import type { Api, Input, Output, Role, Route } from "../contract/route.ts";
 import { fail } from "./failure.ts";
 import type { Awaitable, Reads, Standing, Writes } from "./ports.ts";
@@ -37,6 +38,8 @@ export interface Result<T = unknown> {
   readonly body: T;
   readonly tag?: string;
   readonly next?: string | undefined;
+  /** Of a list that grows: the cursor of what comes after this page, whether or not it is there yet. */
+  readonly monitor?: string;
   /** What is shown this once and never kept. */
   readonly secret?: Readonly<Record<string, unknown>>;
 }

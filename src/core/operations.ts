@@ -4,6 +4,7 @@ import { admin } from "./admin.ts";
 import { internal } from "./behind.ts";
 import { categories } from "./categories.ts";
 import type { Operations, ReadContext, Result, WriteContext } from "./context.ts";
+import { events } from "./events.ts";
 import { inventory } from "./inventory.ts";
 import { orders } from "./orders.ts";
 import { pets } from "./pets.ts";
@@ -18,6 +19,7 @@ export const operations = {
   store,
   orders,
   inventory,
+  events,
   account,
   admin,
 } satisfies Operations<PetstoreApi>;

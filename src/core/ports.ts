@@ -10,6 +10,9 @@ import type {
   CategoryRecord,
   ClientRecord,
   DraftRecord,
+  EventBounds,
+  EventQuery,
+  EventRecord,
   KeptAnswer,
   KeyQuery,
   KeyRecord,
@@ -56,6 +59,14 @@ export interface Reads {
   order(id: Int64): Awaitable<OrderRecord | null>;
   orders(query: OrderQuery): Awaitable<OrderRecord[]>;
   movements(query: MovementQuery): Awaitable<MovementRecord[]>;
+  /** Oldest first. Whoever goes on after the last of them, or after `upTo` if they are all, misses none. */
+  events(query: EventQuery): Awaitable<EventRecord[]>;
+  /** The last event up to which all are committed; it is asked for before `events`. */
+  lastEvent(): Awaitable<number>;
+  /** The last event, up to that one, before which all are older than a time: those from then on are behind it. */
+  lastEventBefore(at: number, upTo: number): Awaitable<number>;
+  /** Asked for after `events`, it tells whether some of them were gone by then. */
+  eventBounds(): Awaitable<EventBounds>;
   keptAnswer(clientId: number, key: string, keptSince: number): Awaitable<KeptAnswer | null>;
   keyByHash(hash: string): Awaitable<KnownKey | null>;
   /** A session of the console, over or not. */
@@ -110,6 +121,8 @@ export interface Writes extends Reads {
   /** `null`: pets belong to it, or it is not as it was read. */
   removeCategory(before: CategoryRecord): Awaitable<CategoryRecord | null>;
   emit(events: readonly NewEvent[], now: number): Awaitable<void>;
+  /** Drops some of the events that are older, none behind `upTo`; whether more may be left. */
+  forgetEvents(olderThan: number, upTo: number, limit: number): Awaitable<boolean>;
   /** In the place of one that was kept before then; a newer one is not replaced, the transaction fails. */
   keepAnswer(
     clientId: number,

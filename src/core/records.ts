@@ -1,4 +1,4 @@
-import type { EventType } from "../contract/events.ts";
+import type { EventType } from "../contract/event-types.ts";
 import type { Role } from "../contract/route.ts";
 import type { Int64, MovementReason, PetStatus } from "../contract/shapes.ts";
 import type { Conduct } from "./bans.ts";
@@ -233,6 +233,36 @@ export interface NewEvent {
   /** The client that it concerns; `null` is the catalogue, which everybody sees. */
   readonly clientId: number | null;
   readonly data: unknown;
+}
+
+/** An event of the log; its number says where it stands. */
+export interface EventRecord {
+  readonly id: number;
+  readonly type: EventType;
+  readonly subject: string;
+  readonly clientId: number | null;
+  /** JSON, as it was written. */
+  readonly data: string;
+  readonly at: number;
+}
+
+export interface EventQuery {
+  /** Only events behind this one ... */
+  readonly after: number;
+  /** ... as far as this one: what `lastEvent` gave, so that none is missed that has a number but is not committed yet. */
+  readonly upTo: number;
+  readonly types?: readonly EventType[] | undefined;
+  /** The catalogue's events and those of this client; `null`: the catalogue's alone. Left out: all. */
+  readonly clientId?: number | null | undefined;
+  readonly limit: number;
+}
+
+/** Where the log of events ends. */
+export interface EventBounds {
+  /** The last event that is no longer kept; 0 if all are. */
+  readonly forgotten: number;
+  /** The last number that any event has. */
+  readonly given: number;
 }
 
 /** A key as the limiter sees it: whose it is, what it may ask for, and whether it is banned. */

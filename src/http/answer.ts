@@ -1,8 +1,9 @@
 import { API_VERSION } from "../contract/api.ts";
-import { isWorthRetrying } from "../contract/errors.ts";
+import { isWorthRetrying } from "../contract/owed.ts";
 import type { ErrorBody } from "../contract/shapes.ts";
 import type { Failure } from "../core/failure.ts";
 import { linesOf } from "./wire/reply.ts";
+import type { Stream } from "./wire/stream.ts";
 
 /** An answer before it is sent. */
 export interface Answer {
@@ -14,6 +15,8 @@ export interface Answer {
   readonly rateLines?: string;
   /** The error's code, for the log. */
   readonly code?: string;
+  /** What follows in the place of a body, for as long as it lasts. */
+  readonly stream?: Stream;
 }
 
 const RETRY_AFTER_SECONDS = "1";

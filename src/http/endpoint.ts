@@ -3,6 +3,7 @@ import {
   type Endpoint,
   isWrite,
   type Method,
+  mediaType,
   type Route,
   roles,
   successStatus,
@@ -20,6 +21,9 @@ export interface Prepared {
   readonly id: string;
   readonly route: Route;
   readonly isWrite: boolean;
+  readonly isStream: boolean;
+  /** What it answers with. */
+  readonly mediaType: string;
   readonly takesIfMatch: boolean;
   readonly rank: number;
   readonly successStatus: number;
@@ -69,6 +73,8 @@ function prepared({ id, method, route }: Endpoint): Prepared {
     id,
     route,
     isWrite: isWrite(method),
+    isStream: route.kind === "stream",
+    mediaType: mediaType(route),
     takesIfMatch: takesIfMatch(method, route),
     rank: rankOf(route.role),
     successStatus: successStatus(route),

@@ -8,6 +8,7 @@ import type { Deprecation } from "./deprecation.ts";
 import type { Path, Prepared } from "./endpoint.ts";
 import type { Log } from "./log.ts";
 import type { PathParams, Store } from "./operate.ts";
+import type { EventStreams } from "./streams.ts";
 import type { Incoming } from "./wire/request.ts";
 
 /** What every request needs of the server. */
@@ -25,6 +26,8 @@ export interface Handling {
   readonly record: (clientId: number, operation: string | undefined, status: number, now: number) => void;
   /** Brings what was counted into the database, before something there is decided by it. */
   readonly settle: () => Promise<void>;
+  /** Those who follow the log of events; made for the first of them. */
+  readonly streams: () => Promise<EventStreams>;
   /** The network address that a request without a valid key is counted against. */
   readonly addressOf: (request: Incoming) => string;
   /** Whether there is more work under way than can be finished in time. */

@@ -9,7 +9,8 @@ import { type KnownCaller, overloaded } from "./caller.ts";
 import { type Deprecation, deprecationHeaders, sunsetFailure } from "./deprecation.ts";
 import { type Path, type Prepared, rankOf } from "./endpoint.ts";
 import type { Exchange, Handling } from "./exchange.ts";
-import { requireJsonAccepted, requireVersion, safeRequestId } from "./headers.ts";
+import { follow } from "./follow.ts";
+import { requireAccepted, requireVersion, safeRequestId } from "./headers.ts";
 import { type Call, type PathParams, read, write } from "./operate.ts";
 import { quotaLines, rateLines } from "./rates.ts";
 import { rehearsalOf, rehearse } from "./rehearsal.ts";
@@ -94,8 +95,9 @@ function sent(answer: Answer, exchange: Exchange): Reply {
 }
 
 /** An answer written out behind the lines that it shares with others. */
-export function replyOf({ status, body, headerLines }: Answer, lines = "", typeLine = ""): Reply {
-  return { status, body, headerLines: `${body === null ? "" : typeLine}${lines}${headerLines}` };
+export function replyOf({ status, body, headerLines, stream }: Answer, lines = "", typeLine = ""): Reply {
+  const reply = { status, body, headerLines: `${body === null ? "" : typeLine}${lines}${headerLines}` };
+  return stream === undefined ? reply : { ...reply, stream };
 }
 
 /** What is asked of a caller who may ask. */
@@ -107,7 +109,7 @@ function operated(exchange: Exchange): Awaitable<Answer> {
   if (!endpoint) return path.beside?.[method]?.(exchange) ?? wrongMethod(path, method);
   if (caller instanceof Failure) return refusedCaller(caller);
   requireVersion(headers.get("api-version"));
-  requireJsonAccepted(headers.get("accept"));
+  requireAccepted(headers.get("accept"), endpoint.mediaType);
   if (endpoint.successor && now >= house.deprecation.sunsetAt) throw sunset(house, endpoint);
   const known = caller as KnownCaller;
   if (rankOf(known.role) < endpoint.rank) refuseRole(endpoint, known);
@@ -115,6 +117,7 @@ function operated(exchange: Exchange): Awaitable<Answer> {
   const call = { request, params, now, endpoint, caller: known, standing };
   const rehearsal = rehearsalOf(headers.get("prefer"));
   if (rehearsal !== undefined) return rehearsed(rehearsal, exchange, call);
+  if (endpoint.isStream) return follow(house, call, known);
   if (!endpoint.isWrite) return read(house.store, house.rules, call);
   return endpoint.route.access ? changedAccess(house, call) : write(house.store, call);
 }

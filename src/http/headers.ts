@@ -13,24 +13,30 @@ export function requireVersion(version: string | null): void {
   );
 }
 
-/** Refuses a caller that does not take JSON. */
-export function requireJsonAccepted(accept: string | null): void {
-  if (accept === null || accept === "*/*" || accept === "application/json" || accept === "") return;
-  if (takesJson(accept)) return;
-  fail(
-    "not_acceptable",
-    `Answers are application/json, which Accept "${accept}" excludes. Leave the header out.`,
-  );
+/** Refuses a caller that does not take what the operation answers with. */
+export function requireAccepted(accept: string | null, type: string): void {
+  if (accept === null || accept === "*/*" || accept === type || accept === "") return;
+  if (takes(accept, type)) return;
+  fail("not_acceptable", `Answers are ${type}, which Accept "${accept}" excludes. Leave the header out.`);
 }
 
-/** The most exact range that covers JSON decides, as RFC 9110 says. */
-function takesJson(accept: string): boolean {
+/** The most exact range that covers the type decides, as RFC 9110 says. */
+function takes(accept: string, wanted: string): boolean {
   const qualities = new Map<string, boolean>();
   for (const range of accept.split(",")) {
     const [type = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
     qualities.set(type, !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter)));
   }
-  return qualities.get("application/json") ?? qualities.get("application/*") ?? qualities.get("*/*") ?? false;
+  const [kind] = wanted.split("/");
+  return qualities.get(wanted) ?? qualities.get(`${kind}/*`) ?? qualities.get("*/*") ?? false;
+}
+
+/** The last event that a caller has, if it says so; what is no id of an event is refused. */
+export function lastEventId(given: string | null): string | undefined {
+  if (given === null || given === "") return undefined;
+  if (/^\d{1,16}$/.test(given) && Number.isSafeInteger(Number(given))) return given;
+  const message = "must be the id of an event";
+  fail("invalid_parameter", `The header Last-Event-ID ${message}.`, [{ field: "Last-Event-ID", message }]);
 }
 
 /** The caller's own request id if it is safe to repeat. */

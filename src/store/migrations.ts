@@ -232,56 +232,17 @@ export const migrations: readonly Migration[] = [
       "create unique index bans_earned on bans (key_id, since) where cause = 'strikes'",
     ],
   },
+  {
+    name: "events can be read",
+    statements: ({ integer, tableEnd }) => [
+      // The catalogue's types and a client's are different ones, so a client's list is a merge of ranges of the two.
+      "create index events_type on events (type, id)",
+      "create index events_client on events (client_id, type, id) where client_id is not null",
+
+      // The last event that is no longer kept: whoever would go on before it is told so.
+      `create table forgotten_events (id ${integer} primary key check (id = 1), up_to ${integer} not null)${tableEnd}`,
+      "insert into forgotten_events (id, up_to) values (1, 0)",
+    ],
+  },
   sessionTables,
 ];
-
-/** Refuses a database that this program cannot work with: another's, or a newer one. */
-export function requireOurs(tables: readonly unknown[], applied: number, known = migrations.length): void {
-  if (tables.length > 0 && !tables.includes("migrations")) throw new ForeignDatabase();
-  if (applied > known) throw new NewerDatabase(applied, known);
-}
-
-/** Refuses a database that this program cannot look at without changing it. */
-export function requireCurrent(tables: readonly unknown[], applied: number): void {
-  if (tables.length === 0) throw new EmptyDatabase();
-  requireOurs(tables, applied);
-  if (applied < migrations.length) throw new OlderDatabase(applied, migrations.length);
-}
-
-/** A database that cannot be used as it is; its message says what to do. */
-export class UnusableDatabase extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = new.target.name;
-  }
-}
-
-export class EmptyDatabase extends UnusableDatabase {
-  constructor() {
-    super("The database is empty. 'petstore migrate' or 'petstore serve' makes its tables.");
-  }
-}
-
-export class ForeignDatabase extends UnusableDatabase {
-  constructor() {
-    super(
-      "The database has tables of another program, and none of Petstore's. Name another with DATABASE_URL.",
-    );
-  }
-}
-
-export class OlderDatabase extends UnusableDatabase {
-  constructor(applied: number, known: number) {
-    super(
-      `The database has migration ${applied}, this program needs ${known}. Run 'petstore migrate' first.`,
-    );
-  }
-}
-
-export class NewerDatabase extends UnusableDatabase {
-  constructor(applied: number, known: number) {
-    super(
-      `The database has migration ${applied}, this program knows only ${known}. Run the version that made it, or a newer one.`,
-    );
-  }
-}

@@ -35,7 +35,7 @@ export interface Page {
  * Not the bare value, because SQLite plans a statement anew each time that one is bound as a limit: more work than the page. A
  * bigint, because PostgreSQL would take an integer.
  */
-const LIMIT = "limit cast(? as bigint)";
+export const LIMIT = "limit cast(? as bigint)";
 
 /** A keyset page: its cost does not depend on how far down the list it is. The text is the same for all pages of one shape. */
 export function page(query: Page): { text: string; values: Value[] } {

@@ -2,7 +2,7 @@ import type { Reads, Writes } from "../core/ports.ts";
 import { answerReads, answerWrites } from "./answers.ts";
 import { categoryReads, categoryWrites } from "./categories.ts";
 import { clientReads, clientWrites } from "./clients.ts";
-import { eventWrites } from "./events.ts";
+import { eventReads, eventWrites } from "./events.ts";
 import { keyReads, keyWrites } from "./keys.ts";
 import { limitReads, limitWrites } from "./limits.ts";
 import { movementReads } from "./movements.ts";
@@ -20,6 +20,7 @@ export function reads(db: Db): Reads {
     ...categoryReads(db),
     ...orderReads(db),
     ...movementReads(db),
+    ...eventReads(db),
     ...answerReads(db),
     ...clientReads(db),
     ...keyReads(db, tallies),

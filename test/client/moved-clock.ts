@@ -55,6 +55,27 @@ export function movedClock(clock: { now: number } = { now: 0 }, chance = 0.5): M
     look();
     throw error;
   };
+  /** The clock stands until the last of it has come. */
+  const streamed = (response: Response): Response => {
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        try {
+          const { value, done } = await reader.read();
+          if (!done) return controller.enqueue(value);
+          controller.close();
+          whole("");
+        } catch (error) {
+          controller.error(error);
+          await Promise.reject(error)
+            .catch(broken)
+            .catch(() => {});
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    });
+    return new Response(body, response);
+  };
   const sleep = (milliseconds: number, signal?: AbortSignal) =>
     new Promise<void>((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
@@ -74,6 +95,7 @@ export function movedClock(clock: { now: number } = { now: 0 }, chance = 0.5): M
       underWay += 1;
       try {
         const response = await fetch(url, init);
+        if (response.headers.get("content-type") === "text/event-stream") return streamed(response);
         const text = response.text.bind(response);
         return Object.assign(response, { text: () => text().then(whole, broken) });
       } catch (error) {

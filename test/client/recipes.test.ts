@@ -69,8 +69,8 @@ if (String(statuses) !== "204,400") throw new Error(String(statuses));
 `;
 }
 
-test("there are ten recipes", () => {
-  expect(recipes).toHaveLength(10);
+test("there are eleven recipes", () => {
+  expect(recipes).toHaveLength(11);
 });
 
 for (const [index, { title, prints }] of recipes.entries()) {

@@ -1,7 +1,7 @@
 // What a program does with the client, in any runtime: the same lines run under Bun, Node, Deno and in a page.
 import { ApiError, Petstore, verifyWebhook } from "../../client/src/index.ts";
 
-/** Buys a pet, walks a list, meets an error, verifies a webhook; tells what came of it. */
+/** Buys a pet, walks a list, meets an error, follows events, verifies a webhook; tells what came of it. */
 export async function smoke(baseUrl: string, apiKey: string): Promise<Record<string, unknown>> {
   const client = new Petstore({ baseUrl, apiKey });
   const names: string[] = [];
@@ -23,8 +23,15 @@ export async function smoke(baseUrl: string, apiKey: string): Promise<Record<str
   const aborted = await client.pets
     .list({}, { signal: AbortSignal.abort("enough") })
     .catch((reason) => reason);
+  const streamed: string[] = [];
+  for await (const { type } of client.events.stream({
+    lastEventId: "0",
+    type: ["pet.created", "order.placed"],
+  }))
+    if (streamed.push(type) === 4) break;
   return {
     names,
+    streamed,
     status: placed.status,
     hasRequestId: placed.requestId !== undefined,
     windows: placed.rateLimit?.windows.map(({ name }) => name),
@@ -39,6 +46,7 @@ export async function smoke(baseUrl: string, apiKey: string): Promise<Record<str
 /** What `smoke` tells of a store with five Rexes and a Tom. */
 export const expected = {
   names: ["Rex", "Tom", "Kiwi"],
+  streamed: ["pet.created", "pet.created", "pet.created", "order.placed"],
   status: 201,
   hasRequestId: true,
   windows: ["minute", "day"],

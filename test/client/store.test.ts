@@ -269,3 +269,49 @@ test("the deprecated operation is told of, with the server's own dates", async (
     "pets.get (GET /pets/{petId}) is deprecated since 2026-11-01 and ends on 2027-11-30. Use store.pet instead.",
   ]);
 });
+
+test("a program that follows events goes on over a restart of the server, and misses nothing", async () => {
+  await using own = await aStore();
+  const stopping = new AbortController();
+  const client = new Petstore({ baseUrl: own.url, apiKey: own.customer.key });
+  const names: string[] = [];
+  let heard = Promise.withResolvers<void>();
+  const following = (async () => {
+    for await (const event of client.events.stream(
+      { type: ["category.created"], lastEventId: "0" },
+      { signal: stopping.signal },
+    )) {
+      if (event.type === "category.created") names.push(event.data.name);
+      heard.resolve();
+    }
+  })();
+  const until = async (count: number) => {
+    while (names.length < count) {
+      await heard.promise;
+      heard = Promise.withResolvers();
+    }
+  };
+  const create = (name: string) => own.staff.post("/categories", { name });
+  await create("before");
+  await until(1);
+  await own.restart();
+  await create("while nobody listens");
+  await create("after");
+  await until(3);
+  stopping.abort();
+  await following;
+  expect(names).toEqual(["before", "while nobody listens", "after"]);
+});
+
+test("a program whose key is revoked while it follows events is told so", async () => {
+  const person = await store.newPerson("customer");
+  const events = clientOf(person).events.stream();
+  const following = (async () => {
+    for await (const _ of events) await store.admin.delete(`/admin/keys/${person.keyId}`);
+  })();
+  while (events.lastEventId === undefined) await Bun.sleep(5);
+  await store.aPet();
+  const error = await following.catch((thrown) => thrown);
+  expect(error).toBeInstanceOf(ApiError);
+  expect(error.code).toBe("revoked_api_key");
+});

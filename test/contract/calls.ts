@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { errors, isWorthRetrying } from "../../src/contract/errors.ts";
+import { errors } from "../../src/contract/errors.ts";
+import { isWorthRetrying } from "../../src/contract/owed.ts";
 import type { Endpoint } from "../../src/contract/route.ts";
 import { aStore, type Person, type Reply, type Sent, type TestStore } from "../harness.ts";
 

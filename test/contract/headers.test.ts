@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { everyEndpoint } from "../../src/contract/api.ts";
-import { successStatus } from "../../src/contract/route.ts";
+import { mediaType, successStatus } from "../../src/contract/route.ts";
 import { aStore } from "../harness.ts";
 import { aCall, each, refused, refusedCalls, theStore } from "./calls.ts";
 import { raw, rawHeaders } from "./raw.ts";
@@ -28,28 +28,30 @@ each(everyEndpoint, "refuses a version that it does not speak, and names it", as
   }
 });
 
-each(everyEndpoint, "refuses a caller that does not accept JSON", async (endpoint) => {
+each(everyEndpoint, "refuses a caller that does not accept what it answers with", async (endpoint) => {
   const { send } = await call(endpoint);
+  const type = mediaType(endpoint.route);
   for (const accept of [
     "text/html",
     "application/xml",
-    "text/*",
-    "application/json;q=0",
-    "application/json; q=0.000, text/html",
-    "application/jsonp",
+    type === "application/json" ? "text/*" : "application/*",
+    `${type};q=0`,
+    `${type}; q=0.000, text/html`,
+    `${type}p`,
   ]) {
     const reply = await refused(store, "not_acceptable", () => send({ headers: { accept } }));
     expect(reply.headers.get("content-type")).toBe("application/json");
   }
 });
 
-each(everyEndpoint, "takes a caller that accepts JSON among others", async (endpoint) => {
+each(everyEndpoint, "takes a caller that accepts what it answers with among others", async (endpoint) => {
+  const type = mediaType(endpoint.route);
   for (const accept of [
-    "application/json",
-    "APPLICATION/JSON",
-    "application/json; charset=utf-8",
-    "text/html, application/json;q=0.5",
-    "application/*",
+    type,
+    type.toUpperCase(),
+    `${type}; charset=utf-8`,
+    `text/html, ${type};q=0.5`,
+    type.replace(/[^/]*$/, "*"),
     "text/html;q=1, */*;q=0.1",
     "text/html;q=0,*/*",
     "",
@@ -120,7 +122,8 @@ each(
     for (const reply of [await send(), await refusedCall.send({ by: store.nobody })]) {
       expect(reply.headers.get("cache-control")).toBe("private, no-cache");
       expect(reply.headers.get("x-content-type-options")).toBe("nosniff");
-      expect(reply.headers.get("content-type")).toBe(reply.status === 204 ? null : "application/json");
+      const type = reply.status < 400 ? mediaType(endpoint.route) : "application/json";
+      expect(reply.headers.get("content-type")).toBe(reply.status === 204 ? null : type);
       expect(reply.headers.get("set-cookie")).toBeNull();
       expect(reply.headers.get("server")).toBeNull();
     }

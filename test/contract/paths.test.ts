@@ -24,6 +24,7 @@ function lasting(reply: Reply): Record<string, string> {
     date: _date,
     "x-request-id": _id,
     connection: _connection,
+    "transfer-encoding": _encoding,
     "x-ratelimit-remaining": _remaining,
     ratelimit: _both,
     ...rest
@@ -78,7 +79,8 @@ each(reads, "answers HEAD as GET, without the body", async (endpoint) => {
   const { get, head } = await besideHead(await aCall(store, endpoint));
   expect([get.status, head.status, head.text]).toEqual([200, 200, ""]);
   expect(lasting(head)).toEqual(lasting(get));
-  expect(head.headers.get("content-length")).toBe(String(Buffer.byteLength(get.text)));
+  const length = endpoint.route.kind === "stream" ? null : String(Buffer.byteLength(get.text));
+  expect(head.headers.get("content-length")).toBe(length);
 });
 
 each(reads, "answers a refused HEAD as the refused GET, without the body", async (endpoint) => {
@@ -111,6 +113,8 @@ each(
       const reply = await raw(store.url, { ...request, ...(text !== undefined && { body: text }) });
       expect(reply.status).toBe(successStatus(endpoint.route));
       const link = reply.headers.get("link")?.replaceAll(path, "PATH").replaceAll(/\d+/g, "ID");
+      // An old client knows a stream's end by that of its connection.
+      reply.headers.delete("transfer-encoding");
       return { link, names: [...reply.headers.keys()].sort() };
     };
     expect(await send("HTTP/1.0")).toEqual(await send("HTTP/1.1"));

@@ -4,6 +4,7 @@ import { type ErrorCode, errors } from "../../src/contract/errors.ts";
 import { type Endpoint, isWrite, successStatus, takesIfMatch } from "../../src/contract/route.ts";
 import { operator } from "../../src/core/clients.ts";
 import { BODY_BYTES, LARGE_BODY_BYTES } from "../../src/http/body.ts";
+import { follow } from "../following.ts";
 import { aStore, NOON, type Person, type Reply, type TestStore } from "../harness.ts";
 import { aCall, type Call, each, refused, theStore } from "./calls.ts";
 import { expectCost, Payer, ratesOf } from "./windows.ts";
@@ -223,6 +224,15 @@ const collisions: Readonly<
     const { body } = await of.admin.get(path.replace("/rotation", ""));
     return [{}, await withAllKeys(of, body.clientId)];
   },
+  "events.stream": async (scene, call) => {
+    const hold = async (): Promise<Reply> => {
+      const { response } = await follow(scene.store.url, scene.person);
+      return { status: response.status, headers: response.headers, text: "", body: undefined };
+    };
+    const most = scene.store.config.maxStreamsPerClient;
+    for (let each = 0; each < most; each++) await scene.expect({ ...call, send: hold }, {}, 200);
+    return [{}, "too_many_streams"];
+  },
   "admin.clients.create": async () => [{ raw: '{"name":"operator"}' }, "operator_client"],
   "admin.clients.update": async ({ store: { beside, clock } }) => {
     const { id } = await beside.transact((writes) => operator(writes, clock.now));
@@ -345,8 +355,10 @@ test("every operation costs one request when the data store fails, and says what
     "account.keys.get",
     "admin.keys.get",
     "admin.bans.list",
+    // It begins where the log ends, and then waits for it to go on.
+    "events.stream",
   ];
-  const tables = ["pets", "categories", "orders", "movements", "audit", "usage"];
+  const tables = ["pets", "categories", "orders", "movements", "events", "audit", "usage"];
   for (const table of tables) await broken.beside.db.exec(`alter table ${table} rename to lost_${table}`);
   await broken.beside.db.exec("alter table clients rename column name to lost_name");
   for (const [{ id, route }, call] of calls) {

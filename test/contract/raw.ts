@@ -35,7 +35,12 @@ export async function raw(url: string, request: RawRequest): Promise<Reply> {
     socket: {
       open: write,
       drain: write,
-      data: (_, data) => void received.push(Buffer.from(data)),
+      data(socket, data) {
+        received.push(Buffer.from(data));
+        // A stream has no end: its head is enough.
+        if (/content-type: text\/event-stream\r\n[\s\S]*\r\n\r\n/.test(Buffer.concat(received).toString()))
+          socket.end();
+      },
       close: () => ended.resolve(),
       error: (_, error) => ended.reject(error),
     },

@@ -1,74 +1,10 @@
 import { expect, test } from "bun:test";
-import type { Awaitable } from "../../src/core/ports.ts";
-import {
-  ARRIVAL_SECONDS,
-  Connection,
-  IDLE_SECONDS,
-  type Switchboard,
-} from "../../src/http/wire/connection.ts";
+import { IDLE_SECONDS } from "../../src/http/wire/connection.ts";
+import { ARRIVAL_SECONDS } from "../../src/http/wire/inlet.ts";
 import { listen } from "../../src/http/wire/listen.ts";
 import type { Reply } from "../../src/http/wire/reply.ts";
-import type { Incoming } from "../../src/http/wire/request.ts";
+import { aCaller, echo, get, ok } from "./caller-end.ts";
 import { aWire } from "./wire.ts";
-
-/** A caller's end whose network takes no more than it is told to, and a clock that is moved by hand. */
-function aCaller(answer: (request: Incoming) => Awaitable<Reply>) {
-  let taken = "";
-  let room = Number.POSITIVE_INFINITY;
-  const done: string[] = [];
-  const speakers: Connection[] = [];
-  const socket = {
-    remoteAddress: "192.0.2.1",
-    write(data: string | Uint8Array) {
-      const bytes = Buffer.from(data as string).subarray(0, room);
-      room -= bytes.length;
-      taken += bytes.toString();
-      return bytes.length;
-    },
-    end: () => done.push("end"),
-    shutdown: () => done.push("shutdown"),
-    terminate: () => done.push("terminate"),
-    pause: () => done.push("pause"),
-    resume: () => done.push("resume"),
-  };
-  const board: Switchboard = {
-    seconds: 100,
-    underWay: 0,
-    dateLine: "",
-    hasToSend: (speaker) => speakers.push(speaker),
-    broken: (_, error) => {
-      throw error;
-    },
-    answer,
-    refuse: ({ status, code }) => ({ status, headerLines: "", body: code }),
-    isStopping: () => false,
-  };
-  const connection = new Connection(socket as never, board);
-  return {
-    connection,
-    done,
-    /** What was sent since the last time. */
-    heard() {
-      for (const speaker of speakers.splice(0)) speaker.send();
-      const text = taken;
-      taken = "";
-      return text;
-    },
-    says: (text: string) => connection.receive(Buffer.from(text)),
-    takes(bytes: number) {
-      room = bytes;
-    },
-    later(seconds: number) {
-      board.seconds += seconds;
-      connection.tick();
-    },
-  };
-}
-
-const ok = (body: string): Reply => ({ status: 200, headerLines: "", body });
-const get = (path: string, ...headers: string[]) =>
-  `${[`GET ${path} HTTP/1.1`, "Host: petstore", ...headers].join("\r\n")}\r\n\r\n`;
-const echo = ({ pathname }: Incoming) => ok(pathname);
 
 test("an answer that comes late is not lost behind one that was not taken", async () => {
   const late = Promise.withResolvers<Reply>();

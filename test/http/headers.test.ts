@@ -4,7 +4,7 @@ import {
   idempotencyKey,
   ifMatchTags,
   noneMatchHits,
-  requireJsonAccepted,
+  requireAccepted,
   requireVersion,
   safeRequestId,
 } from "../../src/http/headers.ts";
@@ -45,12 +45,14 @@ const accepts: readonly [accept: string | null, isTaken: boolean][] = [
 
 for (const [accept, isTaken] of accepts) {
   test(`Accept ${accept === "" ? "of nothing" : (accept ?? "left out")} ${isTaken ? "takes" : "excludes"} JSON`, () =>
-    expect(outcome(() => requireJsonAccepted(accept))).toBe(isTaken ? "taken" : "not_acceptable"));
+    expect(outcome(() => requireAccepted(accept, "application/json"))).toBe(
+      isTaken ? "taken" : "not_acceptable",
+    ));
 }
 
 for (const accept of ["application/json;q=0, */*", "*/*, application/json;q=0", "application/*;q=0, */*"]) {
   test(`Accept ${accept} excludes JSON: the most exact range decides`, () =>
-    expect(outcome(() => requireJsonAccepted(accept))).toBe("not_acceptable"));
+    expect(outcome(() => requireAccepted(accept, "application/json"))).toBe("not_acceptable"));
 }
 
 for (const version of [null, "1", "1.0", "1.0.0"])

@@ -1,5 +1,5 @@
 // Every list that the API can ask the store for, by filter and order: what the plans of both engines are held against.
-import type { CategoryQuery, OrderQuery, PetQuery } from "../../src/core/ports.ts";
+import type { CategoryQuery, EventQuery, OrderQuery, PetQuery } from "../../src/core/ports.ts";
 
 const directions = [false, true];
 export const anId = { key: 5, id: 5 };
@@ -59,5 +59,20 @@ export function orderLists(): OrderQuery[] {
             ])
               lists.push({ ...byId, ...shipped, sort: "shipDate" });
           }
+  return lists;
+}
+
+export function eventLists(): EventQuery[] {
+  const lists: EventQuery[] = [];
+  for (const after of [0, 5])
+    for (const clientId of [undefined, null, 7])
+      for (const types of [
+        undefined,
+        ["pet.created"],
+        ["order.placed"],
+        ["pet.created", "order.placed", "key.banned"],
+      ] as const)
+        if (clientId !== null || types?.[0] !== "order.placed")
+          lists.push({ after, upTo: 1_000_000, types, clientId, limit: 21 });
   return lists;
 }

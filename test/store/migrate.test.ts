@@ -1,9 +1,10 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { type Migration, migrations, NewerDatabase } from "../../src/store/migrations.ts";
+import { type Migration, migrations } from "../../src/store/migrations.ts";
 import { connect } from "../../src/store/sqlite/connection.ts";
 import { migrate } from "../../src/store/sqlite/migrate.ts";
 import { openStore } from "../../src/store/sqlite/store.ts";
+import { NewerDatabase } from "../../src/store/usable.ts";
 import { aFolder, petstore } from "../cli/command.ts";
 
 const names = migrations.map(({ name }) => name);

@@ -4,7 +4,7 @@ import { openStore } from "../../src/store/sqlite/store.ts";
 import type { Db, Statement } from "../../src/store/statement.ts";
 import { reads } from "../../src/store/store.ts";
 import { aFolder } from "../cli/command.ts";
-import { anId, categoryLists, orderLists, petLists } from "./lists.ts";
+import { anId, categoryLists, eventLists, orderLists, petLists } from "./lists.ts";
 
 // A page may read only about as many rows as it shows. SQLite's plan tells: SEARCH walks a range of an index
 // that is already in the order of the page; SCAN of a table is harmless only in the order of its own key and
@@ -75,6 +75,19 @@ test("every list of orders walks an index, whatever the filter and the order", a
   const found = [];
   for (const query of orderLists()) found.push(...(await faults(query, (asked) => asked.orders(query))));
   expect(found).toEqual([]);
+});
+
+test("every list of events walks an index, whoever asks and whatever the filter", async () => {
+  const found = [];
+  for (const query of eventLists()) found.push(...(await faults(query, (asked) => asked.events(query))));
+  expect(found).toEqual([]);
+});
+
+test("the first event of a time is found by looking at few", async () => {
+  const [search] = await explained((asked) => asked.lastEventBefore(5, 1000));
+  expect(search?.plan.filter((line) => line.includes("events"))).toEqual([
+    "SEARCH events USING INTEGER PRIMARY KEY (rowid>?)",
+  ]);
 });
 
 test("the ledger of a pet walks an index", async () => {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type Migration, migrations, NewerDatabase } from "../../src/store/migrations.ts";
+import { type Migration, migrations } from "../../src/store/migrations.ts";
 import { migrate, requireServerVersion } from "../../src/store/postgres/migrate.ts";
 import { inspectPostgres, openPostgresStore } from "../../src/store/postgres/store.ts";
 import { openWire, type Wire } from "../../src/store/postgres/wire.ts";
+import { NewerDatabase } from "../../src/store/usable.ts";
 import { petstore } from "../cli/command.ts";
 import { type ReachedPostgres, sharedPostgres } from "../servers/postgres.ts";
 

@@ -5,7 +5,7 @@ import { readsInTurns } from "../../src/store/postgres/turns.ts";
 import { openWire, type Wire } from "../../src/store/postgres/wire.ts";
 import type { Arguments, Db, Statement } from "../../src/store/statement.ts";
 import { sharedPostgres } from "../servers/postgres.ts";
-import { anId, categoryLists, orderLists, petLists } from "./lists.ts";
+import { anId, categoryLists, eventLists, orderLists, petLists } from "./lists.ts";
 
 // A page may read only about as many rows as it shows. PostgreSQL says how many rows each step of a plan has really
 // read, those that a filter threw away included; the store is large enough that reading more would be seen.
@@ -36,6 +36,11 @@ beforeAll(async () => {
       select n % 5000 + 1, n % 50 + 1, 'admin', 0, 0, n, case when n % 10 = 0 then 1 end from generate_series(1, 20000) n`,
     "insert into audit (at, operation, subject, input) select n, 'o', 's', '{}' from generate_series(1, 20000) n",
     `insert into kept_answers (client_id, key, fingerprint, kept_at) select n % 50 + 1, 'k' || n, 'f', n from generate_series(1, 20000) n`,
+    `insert into events (type, subject, client_id, data, at)
+      select case when n % 2 = 0 then (array['pet.created', 'inventory.changed', 'pet.deleted'])[n / 2 % 3 + 1]
+          else (array['order.placed', 'key.banned'])[n / 2 % 2 + 1] end,
+        's', case when n % 2 = 1 then n % 50 + 1 end, '{}', n
+      from generate_series(1, 60000) n`,
     "analyze",
   ])
     await wire.send({ text });
@@ -106,6 +111,13 @@ test("postgres: a page of orders reads about as many rows as it shows, whatever 
   for (const query of orderLists()) found.push(...(await costly((asked) => asked.orders(query), query)));
   expect(found).toEqual([]);
 }, 60_000);
+
+test("postgres: a page of events reads about as many rows as it shows, whoever asks and whatever the filter", async () => {
+  const found = [];
+  for (const query of eventLists()) found.push(...(await costly((asked) => asked.events(query), query)));
+  found.push(...(await costly((asked) => asked.lastEventBefore(30_000, 60_000), "the first of a time")));
+  expect(found).toEqual([]);
+});
 
 test("postgres: a page of movements, bans, clients, keys or the audit trail reads about as many rows as it shows", async () => {
   const found = [];

@@ -6,9 +6,10 @@ import type { Store } from "../operate.ts";
 import { signedIn } from "./sessions.ts";
 import { signInPath } from "./sign-in.ts";
 
+/** Where the files of the page are: not modules of ours, but what the browser gets. */
+const folder = new URL("../../console/", import.meta.url);
+
 export interface ConsoleOptions {
-  /** Where the files of the page are. */
-  readonly folder: URL;
   readonly trustProxy: TrustedProxies;
   readonly store: Store;
   readonly introduce: (known: KnownKey, askedAt: number) => void;
@@ -23,7 +24,7 @@ export interface Console {
 }
 
 export function openConsole(options: ConsoleOptions): Console {
-  const { folder, trustProxy, store, introduce, keyWasUsed } = options;
+  const { trustProxy, store, introduce, keyWasUsed } = options;
   const sessions = signedIn({
     store,
     introduce,

@@ -1,6 +1,7 @@
 import { everyEndpoint } from "../../contract/api.ts";
-import { type ErrorCode, errors, errorsOf } from "../../contract/errors.ts";
+import { type ErrorCode, errors } from "../../contract/errors.ts";
 import { openapi } from "../../contract/openapi.ts";
+import { errorsOf } from "../../contract/owed.ts";
 import { type Endpoint, roles, successStatus } from "../../contract/route.ts";
 import { type Document, type Header, type Parameter, type Schema, whole } from "./document.ts";
 

@@ -2,13 +2,13 @@ import type { Socket } from "bun";
 import { Failure } from "../../core/failure.ts";
 import type { Awaitable } from "../../core/ports.ts";
 import { type Head, waitsForWord } from "./head.ts";
-import { endedEarly, Inlet } from "./inlet.ts";
+import { ARRIVAL_SECONDS, endedEarly, Inlet, late } from "./inlet.ts";
 import { Outlet } from "./outlet.ts";
 import { type Reply, written } from "./reply.ts";
-import { type Incoming, Request } from "./request.ts";
+import { Request } from "./request.ts";
+import { chunk, LAST_CHUNK, type Stream } from "./stream.ts";
+import type { Switchboard } from "./switchboard.ts";
 
-/** Time for a request line and headers, and then for a body, to arrive. */
-export const ARRIVAL_SECONDS = 10;
 /** How long a connection is kept without a request, or without taking what is sent to it. */
 export const IDLE_SECONDS = 30;
 /** After the last answer the caller has this long to take it and hang up. */
@@ -16,26 +16,7 @@ const LINGER_SECONDS = 5;
 
 const CLOSE = "connection: close\r\n";
 const KEEP_ALIVE = "connection: keep-alive\r\n";
-
-/** What the connections of a server have in common. */
-export interface Switchboard {
-  /** Seconds, by which deadlines are told. */
-  seconds: number;
-  /** Requests that are being answered. */
-  underWay: number;
-  /** The `Date` header's line. */
-  dateLine: string;
-  /** Lets a connection send what it has to say, at the end of this turn of the event loop. */
-  hasToSend(connection: Connection): void;
-  /** What should never be thrown was: the connection ends. */
-  broken(connection: Connection, error: unknown): void;
-  /** Never fails. */
-  answer(request: Incoming): Awaitable<Reply>;
-  /** What is said to what is no request. */
-  refuse(failure: Failure): Reply;
-  /** Whether an answer is the last on its connection, so that its caller goes elsewhere. */
-  isStopping(): boolean;
-}
+const CHUNKED = "transfer-encoding: chunked\r\n";
 
 /** One caller's connection: its requests are answered one by one, in the order in which they came. */
 export class Connection {
@@ -47,6 +28,9 @@ export class Connection {
   readonly peer: string;
   /** The request that is being answered. */
   #head: Head | null = null;
+  /** The body that is being sent piece by piece, and whether its pieces have sizes: an old caller knows its end by the connection's. */
+  #stream: Stream | null = null;
+  #isChunked = false;
   #deadline: number;
   /** The next request has begun to come. */
   #hasBegun = false;
@@ -104,11 +88,14 @@ export class Connection {
   /** The caller sends no more: what it asked for is still answered. */
   halfClosed(): void {
     this.#isHalfClosed = true;
+    this.#endStream();
     this.#inlet.fail(endedEarly());
     this.#advance();
   }
 
   closed(): void {
+    this.#stream?.closed();
+    this.#stream = null;
     this.#isOver = true;
     this.#isShut = true;
     this.#inlet.clear();
@@ -119,7 +106,7 @@ export class Connection {
   tick(): void {
     if (this.#board.seconds < this.#deadline) return;
     if (this.#inlet.isAwaited) this.#inlet.fail(late("body"));
-    else if (this.#head) return;
+    else if (this.#head || (this.#stream && this.#outlet.isSent)) return;
     else if (!this.#outlet.isSent) this.#socket.terminate();
     // Not cut off: what the caller was told may still be on its way.
     else if (this.#isOver) this.#socket.end();
@@ -130,6 +117,7 @@ export class Connection {
   /** Ends the connection if nothing is under way; if something is, that is its last. */
   release(): void {
     this.#isReleased = true;
+    this.#endStream();
     this.#advance();
   }
 
@@ -139,12 +127,12 @@ export class Connection {
 
   /** Whether the next request has to wait. */
   get #isBusy(): boolean {
-    return this.#head !== null || this.#outlet.isFull;
+    return this.#head !== null || this.#stream !== null || this.#outlet.isFull;
   }
 
   /** Whether nothing is being answered or sent. */
   get #isQuiet(): boolean {
-    return this.#head === null && this.#outlet.isEmpty;
+    return this.#head === null && this.#stream === null && this.#outlet.isEmpty;
   }
 
   /** Goes on as far as can be gone now: after whatever has come, was answered or was taken. */
@@ -164,6 +152,7 @@ export class Connection {
       return;
     }
     this.#pause(this.#isBusy && this.#inlet.isFull);
+    if (this.#stream && this.#outlet.isEmpty) this.#stream.drained();
     if (!this.#isQuiet) return;
     if (this.#isHalfClosed || (this.#isReleased && this.#inlet.isEmpty)) this.#socket.end();
     else if (this.#inlet.isEmpty) this.#hasBegun = false;
@@ -204,11 +193,47 @@ export class Connection {
   #finish(head: Head, reply: Reply): void {
     this.#head = null;
     this.#board.underWay--;
-    if (this.#isOver) return;
+    if (this.#isOver) reply.stream?.closed();
+    else if (reply.stream && head.method !== "HEAD") this.#begin(reply, reply.stream, head);
+    else {
+      this.#allow(IDLE_SECONDS);
+      const isLast = this.#isLast(head);
+      this.#reply(reply, head.method === "HEAD", isLast ? CLOSE : head.isOld ? KEEP_ALIVE : "");
+      if (isLast) this.#hangUp();
+    }
+  }
+
+  /** A stream is the last on its connection: what is asked for behind it would wait for ever. */
+  #begin(reply: Reply, stream: Stream, { isOld }: Head): void {
     this.#allow(IDLE_SECONDS);
-    const isLast = this.#isLast(head);
-    this.#reply(reply, head.method === "HEAD", isLast ? CLOSE : head.isOld ? KEEP_ALIVE : "");
-    if (isLast) this.#hangUp();
+    this.#isChunked = !isOld;
+    this.#reply(reply, false, isOld ? CLOSE : CHUNKED + CLOSE);
+    this.#stream = stream;
+    stream.start({
+      send: (text) => this.#stream === stream && this.#sendPart(text),
+      end: () => {
+        if (this.#stream !== stream) return;
+        this.#endStream();
+        this.#advance();
+      },
+    });
+  }
+
+  #sendPart(text: string): boolean {
+    // From the first piece that is not taken at once the caller has this long to take some.
+    if (this.#outlet.isEmpty) this.#allow(IDLE_SECONDS);
+    const piece = this.#isChunked ? chunk(text) : { text, bytes: Buffer.byteLength(text) };
+    this.#say(piece.text, piece.bytes);
+    return !this.#outlet.isFull;
+  }
+
+  #endStream(): void {
+    const stream = this.#stream;
+    if (!stream) return;
+    this.#stream = null;
+    if (this.#isChunked) this.#say(LAST_CHUNK);
+    this.#hangUp();
+    stream.closed();
   }
 
   #isLast(head: Head): boolean {
@@ -260,11 +285,4 @@ export class Connection {
     if (isPaused) this.#socket.pause();
     else this.#socket.resume();
   }
-}
-
-function late(what: "body" | "request"): Failure {
-  return new Failure(
-    "request_timeout",
-    `The ${what} did not arrive within ${ARRIVAL_SECONDS} seconds. Repeat the request.`,
-  );
 }

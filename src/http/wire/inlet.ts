@@ -13,6 +13,8 @@ import {
   waitsForWord,
 } from "./head.ts";
 
+/** Time for a request line and headers, and then for a body, to arrive. */
+export const ARRIVAL_SECONDS = 10;
 /** A body that nobody asked for is read over if it is small; behind a larger one no request is looked for. */
 const READ_OVER_BYTES = 64 * 1024;
 const CARRIAGE_RETURN = 0x0d;
@@ -164,4 +166,11 @@ function restOf(buffer: Buffer, from: number): Buffer {
 
 export function endedEarly(): Failure {
   return new Failure("invalid_json", "The body ended early.");
+}
+
+export function late(what: "body" | "request"): Failure {
+  return new Failure(
+    "request_timeout",
+    `The ${what} did not arrive within ${ARRIVAL_SECONDS} seconds. Repeat the request.`,
+  );
 }

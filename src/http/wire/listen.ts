@@ -1,4 +1,5 @@
-import { Connection, type Switchboard } from "./connection.ts";
+import { Connection } from "./connection.ts";
+import type { Switchboard } from "./switchboard.ts";
 
 /** How many are heard before their answers are sent. */
 const HEARD_AT_ONCE = 64;

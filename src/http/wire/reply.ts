@@ -1,9 +1,13 @@
+import type { Stream } from "./stream.ts";
+
 /** An answer whose headers are written out, but for those that are the connection's business. */
 export interface Reply {
   readonly status: number;
   /** Each with its line end. */
   readonly headerLines: string;
   readonly body: string | null;
+  /** What follows the head in the place of a body, for as long as it lasts. */
+  readonly stream?: Stream | undefined;
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -50,8 +54,12 @@ export interface Written {
 }
 
 /** The bytes of a reply; one to HEAD is that to GET without its body. */
-export function written({ status, headerLines, body }: Reply, isHead: boolean, ownLines: string): Written {
-  const isWithoutLength = status === NO_CONTENT || status === NOT_MODIFIED;
+export function written(
+  { status, headerLines, body, stream }: Reply,
+  isHead: boolean,
+  ownLines: string,
+): Written {
+  const isWithoutLength = status === NO_CONTENT || status === NOT_MODIFIED || stream !== undefined;
   const bodyBytes = body === null ? 0 : Buffer.byteLength(body);
   const length = isWithoutLength ? "" : `content-length: ${bodyBytes}\r\n`;
   const statusLine = statusLines[status] ?? `HTTP/1.1 ${status} \r\n`;

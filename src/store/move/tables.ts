@@ -204,6 +204,12 @@ export const carried: readonly CarriedTable[] = [
     isSeeded: true,
     columns: { id: "integer", revision: "integer" },
   },
+  {
+    name: "forgotten_events",
+    ...keyedBy("id"),
+    isSeeded: true,
+    columns: { id: "integer", up_to: "integer" },
+  },
 ];
 
 /** Tables that an export leaves out, and why. */

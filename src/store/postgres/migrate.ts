@@ -1,12 +1,5 @@
-import {
-  type Dialect,
-  ForeignDatabase,
-  type Migration,
-  migrations,
-  requireCurrent,
-  requireOurs,
-  UnusableDatabase,
-} from "../migrations.ts";
+import { type Dialect, type Migration, migrations } from "../migrations.ts";
+import { ForeignDatabase, requireCurrent, requireOurs, UnusableDatabase } from "../usable.ts";
 import { migrationLock } from "./locks.ts";
 import { isForbidden } from "./trouble.ts";
 import type { Wire } from "./wire.ts";

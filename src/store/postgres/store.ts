@@ -3,6 +3,7 @@ import type { Inspected, OpenedStore } from "../engine.ts";
 import { reads } from "../store.ts";
 import { askingDb } from "./connection.ts";
 import { diagnoseDatabase } from "./doctor.ts";
+import { orderedEventReads } from "./events.ts";
 import { accessLock } from "./locks.ts";
 import { migrate, requireCurrentDatabase } from "./migrate.ts";
 import { inFilling, inSnapshot } from "./move.ts";
@@ -36,8 +37,9 @@ export async function inspectPostgres(url: string): Promise<Inspected> {
 }
 
 function inspected(pool: Pool): Inspected {
+  const db = askingDb(pool, PATIENCE_MS);
   return {
-    reads: reads(askingDb(pool, PATIENCE_MS)),
+    reads: { ...reads(db), ...orderedEventReads(db) },
     diagnose: () => diagnoseDatabase(pool, Date.now() + PATIENCE_MS),
     snapshot: (work) => inSnapshot(pool, work),
     close: () => pool.close(),

@@ -4,6 +4,7 @@ import { writes } from "../store.ts";
 import { answerKeeping } from "./answers.ts";
 import { clientLocking } from "./clients.ts";
 import { DEAD_ENDS, inTransaction, type TransactionOptions } from "./connection.ts";
+import { orderedEventReads, orderedEventWrites } from "./events.ts";
 import { orderPlacing } from "./orders.ts";
 import type { Pool } from "./pool.ts";
 import { classified, isConflict, isDeadEnd, isLoss } from "./trouble.ts";
@@ -37,5 +38,12 @@ export async function transact<T>(
 
 /** The shared store, but for what is fewer statements, or locks a row, in words of PostgreSQL's own. */
 function writesOf(db: Db): Writes {
-  return { ...writes(db), ...orderPlacing(db), ...clientLocking(db), ...answerKeeping(db) };
+  return {
+    ...writes(db),
+    ...orderedEventReads(db),
+    ...orderedEventWrites(db),
+    ...orderPlacing(db),
+    ...clientLocking(db),
+    ...answerKeeping(db),
+  };
 }

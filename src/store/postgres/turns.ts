@@ -3,13 +3,14 @@ import type { PetWithCategory, Reads } from "../../core/ports.ts";
 import { petColumns } from "../pets.ts";
 import { type Arguments, type Db, type Statement, sql } from "../statement.ts";
 import { reads } from "../store.ts";
+import { orderedEventReads } from "./events.ts";
 
 /**
  * The store's questions; what is asked in one turn of the event loop goes together. It is sent when the turn is over, so that
  * whoever asked sees all that was committed before.
  */
 export function readsInTurns(db: Db): Reads {
-  return { ...reads(sharingLists(db)), ...gatheringPets(db) };
+  return { ...reads(sharingLists(db)), ...orderedEventReads(db), ...gatheringPets(db) };
 }
 
 /** A list that several ask for in one turn is asked for once. Each has an array of its own; the rows in it are shared, and nobody's to change. */

@@ -1,11 +1,5 @@
-import {
-  type Dialect,
-  ForeignDatabase,
-  type Migration,
-  migrations,
-  requireCurrent,
-  requireOurs,
-} from "../migrations.ts";
+import { type Dialect, type Migration, migrations } from "../migrations.ts";
+import { ForeignDatabase, requireCurrent, requireOurs } from "../usable.ts";
 import type { Connection } from "./connection.ts";
 
 const dialect: Dialect = {

@@ -1,0 +1,104 @@
+import type { EventStream } from "./call.ts";
+import { apiErrorOf, ConnectionError, PetstoreError, TimeoutError, UnreadableAnswerError } from "./errors.ts";
+import { framesOf } from "./frames.ts";
+import { queryOf } from "./json.ts";
+import type { Settings } from "./options.ts";
+import type { Pace } from "./pace.ts";
+import { initOf, limitsQuestion, type Request, type Send } from "./request.ts";
+import { retryWaitMs } from "./retry.ts";
+import { turns } from "./turn.ts";
+
+export type Follow = <T>(request: Request) => EventStream<T>;
+
+/** The server says something every ten seconds: one that is silent for so long is gone. */
+const SILENT_MS = 45_000;
+/** A connection that lasted so long was a good one: the next back-off is short again. */
+const GOOD_MS = 10_000;
+
+export function follower(settings: Settings, pace: Pace, send: Send): Follow {
+  const turn = turns(pace, (options) => send({ ...limitsQuestion, options }));
+
+  return <T>({ route, path, input, options }: Request): EventStream<T> => {
+    const { lastEventId: first, ...query } = (input ?? {}) as { lastEventId?: string };
+    const url = settings.baseUrl + path + queryOf(route.what, query);
+    const { signal, maxRetries = Number.POSITIVE_INFINITY, timeoutMs = settings.timeoutMs } = options;
+    let last = first;
+
+    /** One connection, as long as it lasts; the signal ends it too. */
+    async function* connection(ending: AbortController, isRetry: boolean): AsyncGenerator<T> {
+      const within = async <R>(work: Promise<R>, ms: number): Promise<R> => {
+        const waiting = new AbortController();
+        const late = settings.sleep(ms, waiting.signal).then(() => {
+          throw new TimeoutError(`${route.what} was silent for ${ms} ms.`);
+        });
+        return Promise.race([work, late]).finally(() => waiting.abort());
+      };
+      const leave = await turn(route, signal, isRetry);
+      const headers = { ...options.headers, accept: "text/event-stream" };
+      const init = initOf(route, undefined, { headers }, settings.apiKey);
+      if (last !== undefined) (init.headers as Headers).set("last-event-id", last);
+      const { fetch } = settings;
+      const response = await within(fetch(url, { ...init, signal: ending.signal }), timeoutMs).catch(
+        (error) => {
+          leave();
+          throw error;
+        },
+      );
+      leave(response);
+      const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
+      if (!response.ok || !isStream || !response.body) {
+        const text = await within(response.text(), timeoutMs);
+        if (!response.ok) throw apiErrorOf(route.what, response, text);
+        throw new UnreadableAnswerError(`${route.what} was answered with something other than a stream.`);
+      }
+      const reader = response.body.getReader();
+      const chunks = async function* () {
+        for (;;) {
+          const { value, done } = await within(reader.read(), SILENT_MS);
+          if (done) return;
+          yield value;
+        }
+      };
+      for await (const { id, data } of framesOf(chunks())) {
+        last = id ?? last;
+        if (data !== undefined) yield JSON.parse(data);
+      }
+    }
+
+    async function* connections(): AsyncGenerator<T> {
+      for (let tries = 1; !signal?.aborted; tries += 1) {
+        const ending = new AbortController();
+        const abort = () => ending.abort(signal?.reason);
+        signal?.addEventListener("abort", abort);
+        const since = settings.now();
+        let error: PetstoreError;
+        try {
+          yield* connection(ending, tries > 1);
+          error = new ConnectionError(`${route.what} was ended by the server.`);
+        } catch (thrown) {
+          if (signal?.aborted) return;
+          const why = (thrown as Error)?.cause ?? thrown;
+          error =
+            thrown instanceof PetstoreError
+              ? thrown
+              : new ConnectionError(`${route.what} was cut off (${why}).`, { cause: thrown });
+        } finally {
+          signal?.removeEventListener("abort", abort);
+          ending.abort();
+        }
+        if (settings.now() - since >= GOOD_MS) tries = 1;
+        const waitMs = retryWaitMs(error, tries, { ...settings, maxRetries });
+        if (waitMs === undefined) throw error;
+        settings.logger.debug?.(`${error.message} It is tried again in ${Math.round(waitMs)} ms.`);
+        await settings.sleep(waitMs, signal ?? new AbortController().signal).catch(() => {});
+      }
+    }
+
+    return {
+      get lastEventId() {
+        return last;
+      },
+      [Symbol.asyncIterator]: connections,
+    };
+  };
+}

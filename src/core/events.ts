@@ -1,0 +1,93 @@
+import type { PetstoreApi } from "../contract/api.ts";
+import type { StoreEvent } from "../contract/event-shapes.ts";
+import type { Subscription } from "../contract/route.ts";
+import type { Operations, ReadContext } from "./context.ts";
+import { fail } from "./failure.ts";
+import { seesAll } from "./orders.ts";
+import { cursorAfter, pageOf, readCursor } from "./pages.ts";
+import type { EventRecord } from "./ports.ts";
+
+/** Events come in the order of their times but for what waits, or for clocks that differ: no longer than this. */
+const OUT_OF_ORDER_MS = 60_000;
+
+const SOURCE = "/petstore";
+
+export const events: Operations<PetstoreApi["events"]> = {
+  async list(cx, { type, after, since, limit, cursor }) {
+    if (after !== undefined && since !== undefined) refuseBoth();
+    const position = readCursor(cursor, "events", "id", "number")?.id ?? numberOf(after);
+    const upTo = await cx.store.lastEvent();
+    const start = position === undefined ? await startOf(cx, since, upTo) : position;
+    const records = await cx.store.events({
+      after: start,
+      upTo,
+      types: type,
+      clientId: seesAll(cx) ? undefined : cx.caller.clientId,
+      limit: limit + 1,
+    });
+    if (position !== undefined) await requireKept(cx, position, cursor === undefined ? "after" : "cursor");
+    const page = pageOf(records, limit, shownEvent, (last) => cursorAt(last.id));
+    return { ...page, monitor: page.next ?? cursorAt(Math.max(start, upTo)) };
+  },
+
+  async stream(cx, { type, lastEventId }) {
+    const last = numberOf(lastEventId);
+    const after = last ?? (await cx.store.lastEvent());
+    if (last !== undefined) await requireKept(cx, last, "lastEventId");
+    return { body: { after, types: type, clientId: seesAll(cx) ? undefined : cx.caller.clientId } };
+  },
+};
+
+/** Whether a subscriber sees an event. */
+export function isFor({ types, clientId }: Subscription, event: EventRecord): boolean {
+  if (types && !types.includes(event.type)) return false;
+  return clientId === undefined || event.clientId === null || event.clientId === clientId;
+}
+
+/** An event in the form of CloudEvents 1.0. */
+export function shownEvent({ id, type, subject, clientId, data, at }: EventRecord): StoreEvent {
+  const event = {
+    specversion: "1.0",
+    id: String(id),
+    source: SOURCE,
+    type,
+    subject,
+    time: new Date(at).toISOString(),
+    datacontenttype: "application/json",
+    ...(clientId !== null && { clientid: String(clientId) }),
+    data: JSON.parse(data),
+  };
+  return event as StoreEvent;
+}
+
+/** Refuses to go on where events are missing: behind what is no longer kept, and beyond what there ever was. */
+async function requireKept(cx: Pick<ReadContext, "store">, position: number, field: string): Promise<void> {
+  const { forgotten, given } = await cx.store.eventBounds();
+  if (position < forgotten)
+    fail(
+      "events_expired",
+      `Events up to ${forgotten} are no longer kept, and you have read up to ${position}. Read the records anew, then begin anew, with since=now or a stream without a last id.`,
+    );
+  if (position > given) {
+    const message = `names event ${position}, but the last is ${given}; if the store was restored from a backup, read the records anew, then begin anew`;
+    fail("invalid_parameter", `The parameter ${field} ${message}.`, [{ field, message }]);
+  }
+}
+
+function startOf({ store }: ReadContext, since: string | undefined, upTo: number) {
+  if (since === undefined) return 0;
+  return since === "now" ? upTo : store.lastEventBefore(Date.parse(since) - OUT_OF_ORDER_MS, upTo);
+}
+
+function numberOf(id: string | undefined): number | undefined {
+  return id === undefined ? undefined : Number(id);
+}
+
+function cursorAt(id: number): string {
+  return cursorAfter("events", "id", { key: id, id });
+}
+
+function refuseBoth(): never {
+  const message = "must not be given beside after: both say where to start";
+  fail("invalid_parameter", `The parameter since ${message}.`, [{ field: "since", message }]);
+}

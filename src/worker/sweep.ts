@@ -1,0 +1,34 @@
+import { ANSWERS_KEPT_MS, type Performed } from "../core/perform.ts";
+
+export const SWEEP_EVERY_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+export interface Sweeping {
+  /** Does one of the server's own operations. */
+  readonly perform: (operation: string, input: unknown) => Promise<Performed>;
+  /** Drops kept answers older than this, when there is time for it. */
+  readonly forgetAnswers: (keptBefore: number) => void;
+  readonly clock: () => number;
+  readonly isStopping: () => boolean;
+  readonly usageKeptDays: number;
+  /** 0 keeps them for ever. */
+  readonly eventsKeptDays: number;
+}
+
+/** Drops what is older than it is kept; of several instances one does it. */
+export async function sweep(sweeping: Sweeping): Promise<void> {
+  const { perform, forgetAnswers, clock, usageKeptDays, eventsKeptDays } = sweeping;
+  const { body: isOurs } = await perform("behind.takeSweep", { until: clock() + SWEEP_EVERY_MS });
+  if (!isOurs) return;
+  forgetAnswers(clock() - ANSWERS_KEPT_MS);
+  await perform("behind.forget", { beforeDay: Math.floor(clock() / DAY_MS) - usageKeptDays });
+  if (eventsKeptDays > 0) await forgetEvents(sweeping, clock() - eventsKeptDays * DAY_MS);
+}
+
+/** Step by step: between two of them whoever waits can write. */
+async function forgetEvents({ perform, isStopping }: Sweeping, olderThan: number): Promise<void> {
+  for (let isDone = false; !isDone && !isStopping(); ) {
+    const { body } = await perform("behind.forgetEvents", { olderThan });
+    ({ isDone } = body as { isDone: boolean });
+  }
+}
