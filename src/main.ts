@@ -138,9 +138,8 @@ export async function start(
     },
   });
   const known = { store, introduce: limits.introduce, keyWasUsed: behind.keyWasUsed };
-  const webConsole =
-    config.console === "on" ? openConsole({ ...known, trustProxy: config.trustProxy }) : null;
-  const callers = knownCallers({ ...known, sessions: webConsole?.sessions });
+  const webPage = config.console === "on" ? openConsole({ ...known, trustProxy: config.trustProxy }) : null;
+  const callers = knownCallers({ ...known, sessions: webPage?.sessions });
   /** Bans that were earned and are on their way into the database. */
   const bansUnderWay = new Set<Promise<void>>();
   const keepBan = (ban: NewBanRecord): void => {
@@ -217,9 +216,9 @@ export async function start(
         async () => (await import("./contract/openapi.ts")).openapi(deprecation),
         deprecation,
         isReady,
-        webConsole?.folder,
+        webPage?.folder,
       ),
-      beside: webConsole?.paths,
+      beside: webPage?.paths,
     }),
   );
   if (server instanceof Error) {

@@ -17,6 +17,7 @@ const shop: readonly Entry[] = [
   { path: "categories", label: "Categories", role: "customer" },
   { path: "orders", label: "Orders", role: "customer" },
   { path: "inventory", label: "Inventory", role: "customer" },
+  { path: "events", label: "Live feed", role: "customer" },
 ];
 const house: readonly Entry[] = [
   { path: "clients", label: "Clients", role: "admin" },

@@ -7,6 +7,7 @@ import { bansPage } from "./pages/bans.ts";
 import { categoriesPage } from "./pages/categories.ts";
 import { clientPage } from "./pages/client.ts";
 import { clientsPage } from "./pages/clients.ts";
+import { eventsPage } from "./pages/events.ts";
 import { inventoryPage } from "./pages/inventory.ts";
 import { ordersPage } from "./pages/orders.ts";
 import { overviewPage } from "./pages/overview.ts";
@@ -22,6 +23,7 @@ const pages: Readonly<Record<string, readonly [role: Role, page: Page]>> = {
   categories: ["customer", categoriesPage],
   orders: ["customer", ordersPage],
   inventory: ["customer", inventoryPage],
+  events: ["customer", eventsPage],
   account: ["customer", accountPage],
   clients: ["admin", clientsPage],
   "clients/1": ["admin", clientPage],

@@ -37,6 +37,7 @@ const pages: readonly (readonly [path: string, heading: string | RegExp])[] = [
   ["categories", "Categories"],
   ["orders", "Orders"],
   ["inventory", "Inventory"],
+  ["events", "Live feed"],
   ["clients", "Clients"],
   ["clients/5", /active$/],
   ["bans", "Bans"],

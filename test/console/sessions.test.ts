@@ -3,6 +3,7 @@ import { hashOf } from "../../src/core/key-format.ts";
 import { perform } from "../../src/core/perform.ts";
 import { rulesOf } from "../../src/core/rules.ts";
 import { IDLE_MS, LINK_MS, SESSION_MS, SESSIONS_OF_A_KEY } from "../../src/core/sessions.ts";
+import { signedIn } from "../../src/http/console/sessions.ts";
 import { aStore, type Person, type TestStore } from "../harness.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -224,6 +225,30 @@ test("a session outlives a restart, ends after a working day however busy, and e
   expect(await ask(store, { ...ours, cookie: idle })).toMatchObject(signedOut);
   store.clock.now += HOUR_MS;
   expect(await ask(store, { ...ours, cookie: busy })).toMatchObject(signedOut);
+});
+
+test("a request is one use of its session, however long it lasts and however often it is looked at", async () => {
+  await using store = await aStore();
+  const cookie = await session(store, store.staff);
+  const uses: number[] = [];
+  const { identify } = signedIn({
+    store: store.beside.reads,
+    introduce: () => {},
+    wasUsed: (_hash, _keyId, now) => void uses.push(now - store.clock.now),
+  });
+  const request = () => ({ url: "/events/stream", headers: new Headers({ ...ours, cookie }) });
+  const [stream, later] = [request(), request()];
+  for (const [asked, minutes] of [
+    [stream, 5],
+    [stream, 10],
+    [later, 15],
+    [stream, 20],
+  ] as const)
+    expect(await identify(asked, store.clock.now + minutes * 60_000)).toMatchObject({ role: "staff" });
+  expect(uses).toEqual([5 * 60_000, 15 * 60_000]);
+  expect(await identify(stream, store.clock.now + 15 * 60_000 + IDLE_MS)).toMatchObject({
+    code: "missing_api_key",
+  });
 });
 
 test("a key has a bounded number of sessions: one more ends the oldest", async () => {

@@ -168,6 +168,7 @@ test("a customer sees what it may order, and no staff actions or pages", async (
     "Categories",
     "Orders",
     "Inventory",
+    "Live feed",
     "Account",
   ]);
   expect(await acts("pets", "Pets")).toEqual(["Order"]);
@@ -207,4 +208,44 @@ test("a store with many pets is shown a page at a time", async () => {
   await page.reload();
   await shown(11);
   expect(await page.getByLabel("Name starts with").inputValue()).toBe("pet 11");
+});
+
+test("the live feed shows what others do as it happens, pauses, and goes on where it was", async () => {
+  await using store = await aStore();
+  const rex = await store.aPet(5, "Rex");
+  await using visitor = await aVisitor(browser, store);
+  const { page } = visitor;
+  await page.clock.setFixedTime(store.clock.now);
+  await visitor.signIn(store.customer);
+  await visitor.open("events", "Live feed");
+  const lines = page.getByRole("list", { name: "Events, newest first" }).getByRole("listitem");
+  await lines.getByText("Rex was added").waitFor();
+  await store.customer.post("/store/orders", { petId: rex.id, quantity: 2 });
+  await lines.getByText("Order 1 of 2 × pet 1 was placed").waitFor();
+  // What another client orders is none of this one's business; what it does to the stock is.
+  await store.stranger.post("/store/orders", { petId: rex.id });
+  await lines.getByText("pet 1: −1, 2 in stock").waitFor();
+  expect(await lines.getByText("Order 2").count()).toBe(0);
+
+  await page.getByRole("button", { name: "Pause" }).click();
+  await store.staff.put(`/store/inventory/${rex.id}`, { quantity: 9 });
+  const before = await lines.count();
+  await page.getByRole("button", { name: "Go on" }).click();
+  await lines.getByText("pet 1: +7, 9 in stock").waitFor();
+  expect(await lines.count()).toBe(before + 1);
+  await page.getByLabel("Show").selectOption("orders");
+  await until(async () => (await lines.count()) === 1);
+  expect(visitor.faults).toEqual([]);
+});
+
+test("a live feed ends with its session", async () => {
+  await using store = await aStore();
+  const till = await store.newPerson("staff");
+  await using visitor = await aVisitor(browser, store);
+  const { page } = visitor;
+  await visitor.signIn(till);
+  await visitor.open("events", "Live feed");
+  await page.getByText("live", { exact: true }).waitFor();
+  await store.admin.delete(`/admin/keys/${till.keyId}`);
+  await page.getByRole("dialog", { name: "You are signed out" }).waitFor();
 });

@@ -2,7 +2,7 @@ import { Failure, Unavailable } from "../../core/failure.ts";
 import { hashOf } from "../../core/key-format.ts";
 import type { KnownKey, Reads, SessionRecord } from "../../core/ports.ts";
 import { isOver, USE_NOTED_MS } from "../../core/sessions.ts";
-import { callerOf, type KnownCaller, overloaded, refusal, type Sessions } from "../caller.ts";
+import { type Asked, callerOf, type KnownCaller, overloaded, refusal, type Sessions } from "../caller.ts";
 import { sessionOf } from "./cookie.ts";
 
 /** How long a session that was looked up is used again: what ends it is known everywhere within a second. */
@@ -27,8 +27,10 @@ interface Remembered extends Pick<SessionRecord, "endsAt"> {
 /** Who is signed in: a cookie stands for the key that it was traded for, with all that holds for that key. */
 export function signedIn({ store, introduce, wasUsed }: SessionOptions): Sessions {
   const remembered = new Map<string, Remembered>();
+  /** A stream is looked at again and again: somebody who only leaves it open does nothing. */
+  const noticed = new WeakSet<Asked>();
 
-  const lookUp = async (hash: string, now: number): Promise<KnownCaller | Failure> => {
+  const lookUp = async (request: Asked, hash: string, now: number): Promise<KnownCaller | Failure> => {
     const askedAt = performance.now();
     let found: SessionRecord | null;
     try {
@@ -44,9 +46,11 @@ export function signedIn({ store, introduce, wasUsed }: SessionOptions): Session
     if (remembered.size >= REMEMBERED) remembered.clear();
     const session = { caller: callerOf(key), usedAt, endsAt, until: askedAt + REMEMBERED_MS };
     remembered.set(hash, session);
-    return noted(hash, session, now);
+    return noted(request, hash, session, now);
   };
-  const noted = (hash: string, session: Remembered, now: number): KnownCaller => {
+  const noted = (request: Asked, hash: string, session: Remembered, now: number): KnownCaller => {
+    if (noticed.has(request)) return session.caller;
+    noticed.add(request);
     if (now - session.usedAt >= USE_NOTED_MS) {
       session.usedAt = now;
       wasUsed(hash, session.caller.keyId, now);
@@ -55,13 +59,14 @@ export function signedIn({ store, introduce, wasUsed }: SessionOptions): Session
   };
 
   return {
-    identify({ headers }, now, rememberedOnly) {
-      const token = sessionOf(headers);
+    identify(request, now, rememberedOnly) {
+      const token = sessionOf(request.headers);
       if (token === undefined) return undefined;
       const hash = hashOf(token);
       const known = remembered.get(hash);
-      if (known && performance.now() < known.until && works(known, now)) return noted(hash, known, now);
-      return rememberedOnly ? overloaded : lookUp(hash, now);
+      if (known && performance.now() < known.until && works(known, now))
+        return noted(request, hash, known, now);
+      return rememberedOnly ? overloaded : lookUp(request, hash, now);
     },
     forget: () => remembered.clear(),
   };
