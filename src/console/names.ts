@@ -28,6 +28,11 @@ export async function learnPets(ids: readonly (number | undefined)[], signal?: A
   for (const { id, name } of found) pets.set(id, name);
 }
 
+/** A name that came with something else. */
+export function notePet(id: number, name: string): void {
+  pets.set(id, name);
+}
+
 /** Learns the names of these categories: a shop has few, so they are listed first. */
 export async function learnCategories(ids: readonly number[], signal?: AbortSignal): Promise<void> {
   const unknown = () => [...new Set(ids)].filter((id) => !categories.has(id));

@@ -221,17 +221,17 @@ test("the live feed shows what others do as it happens, pauses, and goes on wher
   const lines = page.getByRole("list", { name: "Events, newest first" }).getByRole("listitem");
   await lines.getByText("Rex was added").waitFor();
   await store.customer.post("/store/orders", { petId: rex.id, quantity: 2 });
-  await lines.getByText("Order 1 of 2 × pet 1 was placed").waitFor();
+  await lines.getByText("Order 1 of 2 × Rex was placed").waitFor();
   // What another client orders is none of this one's business; what it does to the stock is.
   await store.stranger.post("/store/orders", { petId: rex.id });
-  await lines.getByText("pet 1: −1, 2 in stock").waitFor();
+  await lines.getByText("Rex: −1, 2 in stock").waitFor();
   expect(await lines.getByText("Order 2").count()).toBe(0);
 
   await page.getByRole("button", { name: "Pause" }).click();
   await store.staff.put(`/store/inventory/${rex.id}`, { quantity: 9 });
   const before = await lines.count();
   await page.getByRole("button", { name: "Go on" }).click();
-  await lines.getByText("pet 1: +7, 9 in stock").waitFor();
+  await lines.getByText("Rex: +7, 9 in stock").waitFor();
   expect(await lines.count()).toBe(before + 1);
   await page.getByLabel("Show").selectOption("orders");
   await until(async () => (await lines.count()) === 1);

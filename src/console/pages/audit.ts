@@ -17,7 +17,7 @@ function show(): Child {
     empty: () => h("p", {}, "Nothing was done to clients, keys or bans yet."),
     columns: [
       { name: "When", cell: ({ at }) => time(at) },
-      { name: "What", cell: ({ operation }) => h("code", {}, operation) },
+      { name: "What", kind: "short", cell: ({ operation }) => h("code", {}, operation) },
       { name: "By", kind: "short", cell: ({ by }) => by },
       { name: "Of", kind: "short", cell: ({ subject }) => subject },
       { name: "Asked for", cell: ({ input }) => h("code", { class: "long" }, input) },

@@ -1,6 +1,7 @@
 import type { EventData, EventType, Order, StoreEvent } from "../../../client/src/index.ts";
 import { hrefOf } from "../address.ts";
 import { type Child, h } from "../dom.ts";
+import { petName } from "../names.ts";
 import { count, some } from "../words.ts";
 
 type Sentences = { readonly [T in EventType]: (data: EventData[T]) => Child };
@@ -34,13 +35,19 @@ const sentences: Sentences = {
   "key.unbanned": ({ keyId }) => `Key ${keyId} works again`,
 };
 
+/** The pet that an event is about, and its name if the event tells it. */
+export function petIn({ type, data }: StoreEvent): { readonly id?: number; readonly name?: string } {
+  if (type.startsWith("pet.")) return data as { id: number; name: string };
+  return "petId" in data && data.petId !== undefined ? { id: data.petId } : {};
+}
+
 /** An event in words; a type that this page does not know yet by its name. */
 export function wordsOf({ type, data, subject }: StoreEvent): Child {
   const sentence = sentences[type] as ((data: unknown) => Child) | undefined;
   return sentence ? sentence(data) : `${type} of ${subject}`;
 }
 
-function pet(id: number, name = `pet ${id}`): Child {
+function pet(id: number, name = petName(id)): Child {
   return h("a", { href: hrefOf(`pets/${id}`) }, name);
 }
 

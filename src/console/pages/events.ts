@@ -3,9 +3,10 @@ import { petstore } from "../api.ts";
 import { type Child, fill, h } from "../dom.ts";
 import { filters } from "../filters.ts";
 import { failed } from "../list.ts";
+import { learnPets, notePet } from "../names.ts";
 import { heading, type Page, type Visit } from "../visit.ts";
 import { badge, isAbort, time } from "../words.ts";
-import { wordsOf } from "./event-words.ts";
+import { petIn, wordsOf } from "./event-words.ts";
 
 /** Older ones leave the page; the API has them. */
 const SHOWN = 200;
@@ -32,6 +33,8 @@ function show({ query, signal }: Visit): Child {
 
   const tell = (event: StoreEvent) => {
     last = event.id;
+    const { id, name } = petIn(event);
+    if (id !== undefined && name !== undefined) notePet(id, name);
     feed.prepend(lineOf(event));
     while (feed.childElementCount > SHOWN) feed.lastElementChild?.remove();
     fill(foot);
@@ -56,6 +59,11 @@ function show({ query, signal }: Visit): Child {
   const recall = async (ended: AbortSignal) => {
     const since = new Date(Date.now() - WHILE_MS).toISOString();
     const recent = await petstore.events.list({ type: kind(), since, limit: AT_ONCE }, { signal: ended });
+    // Once for all of them: a request for each new event would use the quota up.
+    await learnPets(
+      recent.map((event) => petIn(event).id),
+      ended,
+    );
     for (const event of recent) tell(event);
     if (recent.length === 0)
       fill(
