@@ -171,7 +171,15 @@ test("a key beside the cookie is the one that counts, even if it is refused", as
   const cookie = await session(store, store.admin);
   const { body } = await ask(store, { ...ours, cookie, "x-api-key": store.customer.key });
   expect(body.key.role).toBe("customer");
-  expect((await ask(store, { ...ours, cookie, "x-api-key": "nonsense" })).body.code).toBe("invalid_api_key");
+  const { key } = store.customer;
+  for (const headers of [
+    { "x-api-key": "nonsense" },
+    { "x-api-key": `${key},${key}` },
+    { authorization: "Basic nonsense" },
+    { authorization: `Bearer ${key}`, "x-api-key": store.staff.key },
+  ] as Record<string, string>[])
+    expect((await ask(store, { ...ours, cookie, ...headers })).body.code).toBe("invalid_api_key");
+  expect((await ask(store, { ...ours, cookie }, `/account?key=${key}`)).body.code).toBe("invalid_api_key");
 });
 
 test("signing out ends the session and takes the cookie away", async () => {
