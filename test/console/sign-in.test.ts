@@ -161,6 +161,32 @@ test("the page can be framed by nobody", async () => {
   expect(page.frames().some((frame) => frame.url().startsWith(store.url))).toBe(false);
 });
 
+test("the page works below a path of a proxy", async () => {
+  await using store = await aStore();
+  await store.aPet(1, "Rex");
+  using proxy = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async (request) => {
+      const { pathname, search } = new URL(request.url);
+      if (!pathname.startsWith("/shop/")) return new Response(null, { status: 404 });
+      const headers = new Headers(request.headers);
+      headers.delete("accept-encoding");
+      const body = await request.arrayBuffer();
+      return fetch(store.url + pathname.slice("/shop".length) + search, {
+        method: request.method,
+        headers,
+        ...(body.byteLength > 0 && { body }),
+      });
+    },
+  });
+  await using visitor = await aVisitor(browser, { url: `http://127.0.0.1:${proxy.port}/shop` });
+  await visitor.signIn(store.staff);
+  await visitor.page.getByRole("link", { name: "Pets", exact: true }).click();
+  await visitor.page.getByRole("row", { name: /Rex/ }).waitFor();
+  expect(visitor.faults).toEqual([]);
+});
+
 test("the script is made for the first who asks, and a browser that has it asks no more for it", async () => {
   await using store = await aStore();
   for (const [path, type] of [
