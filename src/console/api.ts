@@ -1,18 +1,16 @@
-import { type Account, Petstore, type Role } from "../../client/src/index.ts";
-import { waiting } from "./notices.ts";
+import { type Account, type Limits, Petstore, type Role } from "../../client/src/index.ts";
+import { patient } from "./patience.ts";
 
 /** Where the API is: beside the page, whatever a proxy put in front of both. */
 const base = new URL(".", location.href).href;
 /** Says that a request is of this page: no page of another origin can send it. */
 const ours = { "x-petstore-console": "1" };
-/** Requests wait for a minute that is spent, but not for a day. */
-const LONGEST_WAIT_SECONDS = 60;
 const TIMEOUT_MS = 120_000;
 
 /** The API, as the key that was signed in with. It is told apart by the cookie, which no script can read. */
 export const petstore = new Petstore({
   baseUrl: base,
-  fetch: patiently,
+  fetch: patient(sendOurs, isDaySpent),
   // Whoever looks at a page sees what it waits for; the client would wait in silence.
   pace: false,
   maxRetries: 2,
@@ -58,19 +56,19 @@ async function session(method: string, headers: Record<string, string>): Promise
   }
 }
 
-/** Sends a request as the page's own. When the minute's requests are spent it says so, waits and goes on. */
-async function patiently(url: string, init: RequestInit): Promise<Response> {
+/** Sends a request as the page's own. */
+async function sendOurs(url: string, init: RequestInit): Promise<Response> {
   const headers = new Headers(init.headers);
   for (const [name, value] of Object.entries(ours)) headers.set(name, value);
-  for (;;) {
-    const response = await fetch(url, { ...init, headers });
-    if (response.status === 401) whenSignedOut();
-    const seconds = Number(response.headers.get("retry-after"));
-    const isWorthWaiting =
-      response.status === 429 &&
-      response.headers.get("x-should-retry") !== "false" &&
-      seconds <= LONGEST_WAIT_SECONDS;
-    if (!isWorthWaiting) return response;
-    await waiting(seconds, init.signal ?? undefined);
-  }
+  const response = await fetch(url, { ...init, headers });
+  if (response.status === 401) whenSignedOut();
+  return response;
+}
+
+/** To ask costs nothing, and is no strike. */
+async function isDaySpent(): Promise<boolean> {
+  const response = await sendOurs(`${base}account/limits`, {});
+  if (!response.ok) return false;
+  const { day } = (await response.json()) as Limits;
+  return day.remaining === 0;
 }

@@ -41,10 +41,13 @@ async function enter(trouble?: string): Promise<void> {
 
 /** The same person goes on where it was; another begins anew. */
 async function enterAgain(): Promise<void> {
-  const before = account;
-  const now = await petstore.account.get();
-  if (now.key.id !== before?.key.id || now.key.role !== before.key.role) await enter();
-  else tell("Signed in again. Go on where you were.");
+  try {
+    const { key } = await petstore.account.get();
+    if (key.id !== account?.key.id) await enter();
+    else tell("Signed in again. Go on where you were.");
+  } catch (error) {
+    tell(explained(error));
+  }
 }
 
 async function leave(): Promise<void> {

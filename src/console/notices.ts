@@ -2,12 +2,11 @@ import { fill, h } from "./dom.ts";
 
 const SHOWN_MS = 6000;
 
-/** Tells what happened, at the edge of the page; read aloud, and gone after a while. */
-const told = h("div", { class: "notices", role: "status", "aria-live": "polite" });
-const held = h("div", { class: "holding", role: "status", "aria-live": "polite" });
-let waitsUntil = 0;
+/** What happened, and what is waited for: above everything else, dialogs too, and read aloud. */
+const told = h("div", { class: "notices", role: "status", popover: "manual" });
+const held = h("div", { class: "holding", role: "status", popover: "manual" });
 
-/** Where notices appear; in a dialog that covers the page they would not be seen, so they go on top of all. */
+/** They are a part of every screen. */
 export function noticePlaces(): readonly HTMLElement[] {
   return [held, told];
 }
@@ -16,18 +15,24 @@ export function noticePlaces(): readonly HTMLElement[] {
 export function tell(text: string): void {
   const notice = h("p", { class: "notice" }, text);
   told.append(notice);
-  setTimeout(() => notice.remove(), SHOWN_MS);
+  raise(told);
+  setTimeout(() => {
+    notice.remove();
+    if (told.childElementCount === 0) told.hidePopover();
+  }, SHOWN_MS);
 }
 
-/** Waits, and shows for how long: the requests of the minute are spent. */
-export async function waiting(seconds: number, signal?: AbortSignal): Promise<void> {
-  const until = Date.now() + seconds * 1000;
-  waitsUntil = Math.max(waitsUntil, until);
-  while (Date.now() < until) {
-    signal?.throwIfAborted();
-    const left = Math.ceil((waitsUntil - Date.now()) / 1000);
-    fill(held, h("p", {}, `The requests of this minute are spent. Going on by itself in ${left} s.`));
-    await new Promise((resolve) => setTimeout(resolve, 250));
-  }
-  if (Date.now() >= waitsUntil) fill(held);
+/** Says what is waited for, or that nothing is any more. */
+export function hold(text: string | undefined): void {
+  const isShown = held.childElementCount > 0;
+  fill(held, text !== undefined && h("p", {}, text));
+  if (text === undefined) held.hidePopover();
+  else if (!isShown) raise(held);
+}
+
+/** Above what was opened last. */
+function raise(place: HTMLElement): void {
+  if (!place.isConnected) return;
+  place.hidePopover();
+  place.showPopover();
 }

@@ -52,6 +52,8 @@ function consolePages(folder: URL): Record<string, Page> {
     });
   return {
     "/console": part("page"),
+    // The page names its parts from where it is.
+    "/console/": () => ({ status: 308, body: null, headerLines: linesOf({ location: "../console" }) }),
     "/console/style.css": part("style"),
     "/console/icon.svg": part("icon"),
     "/console/console.js": part("script"),
@@ -84,9 +86,13 @@ function answer(
 
 /** Few ask for these pages: they are made, and their code is loaded, for the first who does. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: T | undefined;
-  return async () => {
-    made ??= await make();
+  let made: Promise<T> | undefined;
+  return () => {
+    // Whoever asks meanwhile waits for the same one; what failed is made anew for the next.
+    made ??= make().catch((error) => {
+      made = undefined;
+      throw error;
+    });
     return made;
   };
 }

@@ -138,7 +138,12 @@ test("when the requests of the minute are spent the page says so, waits, and goe
   await page.getByRole("heading", { name: "Pets" }).waitFor();
   await page.getByRole("link", { name: "Orders", exact: true }).click();
   await page.getByText("The requests of this minute are spent. Going on by itself in 60 s.").waitFor();
-  store.clock.now += 60_000;
+  // Whoever clicks on meanwhile, past the grace, earns no strikes: nothing is sent.
+  store.clock.now += 3000;
+  for (const name of ["Inventory", "Categories", "Orders"])
+    await page.getByRole("link", { name, exact: true }).click();
+  expect((await shop.get("/account/limits")).body.strikes.count).toBe(0);
+  store.clock.now += 57_000;
   await page.clock.runFor(61_000);
   await page.getByText("No order is like that.").waitFor();
   expect(await page.getByText("are spent").count()).toBe(0);
@@ -158,6 +163,15 @@ test("when the day's requests are spent, or the server is away, that is said and
   await alert
     .getByText(/^All 5 requests of today \(UTC\) are spent\. Come back after \w+ \d+, \d+/)
     .waitFor();
+  store.clock.now += 3000;
+  for (const [path, heading] of [
+    ["inventory", "Inventory"],
+    ["account", "Account"],
+  ] as const) {
+    await visitor.open(path, heading);
+    await alert.getByText(/are spent/).waitFor();
+  }
+  expect((await shop.get("/account/limits")).body.strikes.count).toBe(0);
   await page.context().setOffline(true);
   await page.getByRole("button", { name: "Try again" }).click();
   await alert.getByText("The server could not be reached").waitFor();

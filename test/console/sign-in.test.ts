@@ -187,6 +187,13 @@ test("the page works below a path of a proxy", async () => {
   expect(visitor.faults).toEqual([]);
 });
 
+test("whoever types a slash behind the address gets to the page", async () => {
+  await using store = await aStore();
+  const response = await fetch(`${store.url}/console/`, { redirect: "manual" });
+  expect([response.status, response.headers.get("location")]).toEqual([308, "../console"]);
+  expect((await fetch(`${store.url}/console/`)).url).toBe(`${store.url}/console`);
+});
+
 test("the script is made for the first who asks, and a browser that has it asks no more for it", async () => {
   await using store = await aStore();
   for (const [path, type] of [
