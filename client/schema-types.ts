@@ -9,6 +9,7 @@ export interface Schema {
   readonly nullable?: boolean;
   readonly maximum?: number;
   readonly oneOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
@@ -63,7 +64,8 @@ function plainTypeOf(schema: Schema, schemas: Schemas, indent: string, isInput: 
     return name === "Error" ? "ErrorBody" : name;
   }
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
-  if (schema.oneOf) return schema.oneOf.map((each) => typeOf(each, schemas, indent)).join(" | ");
+  const several = schema.oneOf ?? schema.anyOf;
+  if (several) return several.map((each) => typeOf(each, schemas, indent)).join(" | ");
   if (schema.items) return arrayOf(typeOf(schema.items, schemas, indent), isInput);
   if (schema.properties) return `{\n${fieldsOf("", schema, schemas, `${indent}  `)}${indent}}`;
   if (typeof schema.additionalProperties === "object")

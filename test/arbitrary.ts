@@ -13,7 +13,7 @@ interface Schema {
   readonly maxLength?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
-  readonly oneOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
@@ -39,7 +39,7 @@ function ofSchema(schema: Schema, defs: Definitions, ids: fc.Arbitrary<number>):
   const again = (each: Schema) => ofSchema(each, defs, ids);
   if (schema.$ref) return again(defs[schema.$ref.split("/").at(-1) as string] as Schema);
   if (schema.nullable) return fc.oneof(fc.constant(null), again({ ...schema, nullable: false }));
-  if (schema.oneOf) return fc.oneof(...schema.oneOf.map(again));
+  if (schema.anyOf) return fc.oneof(...schema.anyOf.map(again));
   if (schema.enum) return fc.constantFrom(...schema.enum);
   switch (schema.type) {
     case "boolean":

@@ -4,9 +4,11 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { readConfig, settings, variables } from "../src/config.ts";
 import { LARGE_BODY_BYTES } from "../src/http/body.ts";
+import { HEARTBEAT_MS } from "../src/http/streams.ts";
 import { IDLE_SECONDS } from "../src/http/wire/connection.ts";
 import { BOUNDS } from "../src/store/sqlite/writer.ts";
 import { aFolder, eventually, run, serving } from "./cli/command.ts";
+import { follow } from "./following.ts";
 import { instances } from "./scaled/instances.ts";
 import { aNginx, testedConfiguration } from "./servers/nginx.ts";
 import { aDoor } from "./servers/proxy.ts";
@@ -236,6 +238,22 @@ test("through nginx both instances are asked, and hear the request's id and the 
 async function codeOf(response: Response): Promise<string> {
   return ((await response.json()) as { code: string }).code;
 }
+
+test("events come through nginx as they happen, and it allows more silence than a stream has", async () => {
+  await using shop = await instances(2, { TRUST_PROXY: "1" });
+  await using nginx = await aNginx(shop.urls);
+  await using stream = await follow(nginx.url, shop);
+  const made = await shop.send("POST", "/categories", { name: "Dogs" });
+  const { id } = (await made.json()) as { id: number };
+  const [event] = await stream.events(1);
+  expect(event?.data.subject).toBe(`categories/${id}`);
+  const { annotations } = kubernetes("ingress.example").metadata;
+  for (const seconds of [
+    Number(the(nginxConf, /^ {2}proxy_read_timeout (\d+)s;$/)),
+    Number(annotations["nginx.ingress.kubernetes.io/proxy-read-timeout"]),
+  ])
+    expect(seconds * 1000).toBeGreaterThan(HEARTBEAT_MS);
+});
 
 test("what nginx refuses by itself is an Error of the API", async () => {
   await using shop = await instances(1);

@@ -36,7 +36,7 @@ const since = custom<string>(
     const [problem] = value === "now" ? [] : problemsOf(dateTimeFilter, value);
     return problem && `${problem.message}, or now`;
   },
-  { oneOf: [dateTimeFilter.schema, { type: "string", enum: ["now"] }] },
+  { anyOf: [dateTimeFilter.schema, { type: "string", enum: ["now"] }] },
 );
 
 export const events = {

@@ -12,7 +12,7 @@ const READ_GAP_MS = 20;
 /** How often it is looked whether a follower's key may still ask. */
 const CHECK_MS = 1000;
 /** A follower hears something at least so often: proxies close what is silent for 15 seconds. */
-const HEARTBEAT_MS = 10_000;
+export const HEARTBEAT_MS = 10_000;
 const EVENTS_AT_ONCE = 500;
 /** Of the log behind a follower that catches up. */
 const BACKLOG_AT_ONCE = 100;

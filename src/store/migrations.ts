@@ -10,6 +10,8 @@ export interface Dialect {
   readonly foldedText: string;
   /** What follows the closing parenthesis of a table. */
   readonly tableEnd: string;
+  /** Lets whoever may read a table's rows see the last number that one was given. */
+  readonly showNumbers: (table: string) => readonly string[];
 }
 
 export interface Migration {
@@ -234,7 +236,7 @@ export const migrations: readonly Migration[] = [
   },
   {
     name: "events can be read",
-    statements: ({ integer, tableEnd }) => [
+    statements: ({ integer, tableEnd, showNumbers }) => [
       // The catalogue's types and a client's are different ones, so a client's list is a merge of ranges of the two.
       "create index events_type on events (type, id)",
       "create index events_client on events (client_id, type, id) where client_id is not null",
@@ -242,6 +244,7 @@ export const migrations: readonly Migration[] = [
       // The last event that is no longer kept: whoever would go on before it is told so.
       `create table forgotten_events (id ${integer} primary key check (id = 1), up_to ${integer} not null)${tableEnd}`,
       "insert into forgotten_events (id, up_to) values (1, 0)",
+      ...showNumbers("events"),
     ],
   },
   sessionTables,

@@ -159,6 +159,16 @@ test("a start at a time leaves nothing out from then on, and begins at most a mi
   );
 });
 
+test("a start at a time finds events behind one whose clock was late", async () => {
+  const late = store.clock.now - MINUTE_MS / 2;
+  const { body: first } = await store.staff.post("/categories", { name: "In time" });
+  store.clock.now = late;
+  await store.staff.post("/categories", { name: "By a clock that is half a minute late" });
+  const since = new Date(late + MINUTE_MS / 4).toISOString();
+  const subjects = (await everything(store.customer, `?since=${since}`)).map(({ subject }) => subject);
+  expect(subjects).toContain(`categories/${first.id}`);
+});
+
 test("a position that no event ever had is refused, because what comes before it would be missed", async () => {
   const last = (await everything(store.staff, "?limit=100")).at(-1) as Told;
   expect((await store.staff.get(`/events?after=${last.id}`)).body).toEqual([]);

@@ -6,6 +6,8 @@ import { aStore, type TestStore } from "../harness.ts";
 let store: TestStore;
 let streams: EventStreams;
 let questions = 0;
+/** How far events can be read; with several writers that may go back. */
+let horizon = Number.POSITIVE_INFINITY;
 const faults: unknown[] = [];
 beforeAll(async () => {
   store = await aStore();
@@ -17,7 +19,7 @@ beforeAll(async () => {
         questions += 1;
         return reads.events(query);
       },
-      lastEvent: () => reads.lastEvent(),
+      lastEvent: async () => Math.min(await reads.lastEvent(), horizon),
       eventBounds: () => reads.eventBounds(),
     },
     callers: { identify: () => ({ ...caller, bannedUntil: null, expiresAt: null }) },
@@ -93,6 +95,19 @@ test("a follower without room is sent nothing more until it has taken all, and t
   await slow.until(new RegExp(`^id: ${last}\\nevent`, "m"));
   expect(slow.ids()).toEqual(quick.ids());
   for (const { stream } of [slow, quick]) stream.closed();
+});
+
+test("a follower that is ahead of the reader is not sent what it has", async () => {
+  await store.aPet();
+  const last = await store.beside.reads.lastEvent();
+  horizon = last - 1;
+  const ahead = aFollower(last);
+  await ahead.until(/^:/m);
+  horizon = Number.POSITIVE_INFINITY;
+  await store.aPet();
+  await ahead.until(/pet\.created/);
+  expect(ahead.ids()).toEqual([last + 1, last + 2]);
+  ahead.stream.closed();
 });
 
 test("a hundred followers cost one question, and none when nothing is new", async () => {

@@ -13,6 +13,7 @@ import type {
 } from "../../src/core/ports.ts";
 import { isPossible, type Stock, settle } from "../../src/core/status.ts";
 import { accessCases } from "./access-conformance.ts";
+import { eventCases } from "./event-conformance.ts";
 import { sessionCases } from "./session-conformance.ts";
 
 /** An engine with an empty, migrated store of its own. */
@@ -375,6 +376,7 @@ export function aStoreSuite(engine: string, open: () => Promise<OpenedStore>): v
   });
 
   accessCases(named, () => store);
+  eventCases(named, () => store);
   sessionCases(named, () => store);
 
   test(

@@ -2,6 +2,7 @@ import { eventScopes } from "../../core/event-scopes.ts";
 import type { EventQuery, EventRecord, Reads, Writes } from "../../core/ports.ts";
 import { eventColumns, eventWrites, forgottenEvents } from "../events.ts";
 import { type Db, fragment, sql, statement } from "../statement.ts";
+import type { Sent } from "./wire.ts";
 
 // Numbers come from a sequence, and transactions commit in another order: 5 may be seen after 6. So whoever will take
 // numbers first holds a shared lock that says after which, and whoever reads goes no further than the least of those.
@@ -13,6 +14,9 @@ const given = fragment`select case when is_called then last_value else 0 end as 
 
 const holdBack = sql`
   select pg_advisory_xact_lock_shared((${TAG}::bigint << 48) | given.id) from (${given}) as given`;
+
+/** For whoever gives events numbers by itself. */
+export const eventLock: Sent = { text: holdBack.text };
 
 /** The last number first, then the locks: whose lock is not seen by then takes numbers behind that one. */
 const lastEvent = sql<{ given: number; id: number }>`

@@ -17,6 +17,7 @@ const dialect: Dialect = {
   bytes: "bytea",
   foldedText: 'text collate "C"',
   tableEnd: "",
+  showNumbers: (table) => [`grant select on sequence ${table}_id_seq to public`],
 };
 
 /** Brings the tables up to date, one instance at a time; gives the names of what was applied. */

@@ -4,6 +4,7 @@ import { type CarriedTable, carried, ROWS_AT_ONCE } from "../move/tables.ts";
 import { type Db, type Statement, statement, type Value } from "../statement.ts";
 import { inTransaction } from "./connection.ts";
 import { diagnoseIn } from "./doctor.ts";
+import { eventLock } from "./events.ts";
 import type { Pool } from "./pool.ts";
 import { classified } from "./trouble.ts";
 import type { Sent } from "./wire.ts";
@@ -62,7 +63,7 @@ async function lastIdOf(db: Db, { name }: CarriedTable): Promise<number> {
 
 /** A transaction that nobody else writes beside. */
 export async function inFilling<T>(pool: Pool, work: (filling: Filling) => Promise<T>): Promise<T> {
-  const options = { deadline: Date.now() + MOVING_MS, locks: [noTimeOut, alone] };
+  const options = { deadline: Date.now() + MOVING_MS, locks: [noTimeOut, alone, eventLock] };
   try {
     return await inTransaction(pool, options, (db) => work(fillingOf(db)));
   } catch (error) {

@@ -8,6 +8,7 @@ const dialect: Dialect = {
   bytes: "blob",
   foldedText: "text",
   tableEnd: " strict",
+  showNumbers: () => [],
 };
 
 /** Brings the tables up to date under the database's own lock; gives the names of what was applied. */
