@@ -1,3 +1,5 @@
+import { PreconditionFailedError } from "../../client/src/index.ts";
+import { openAgain } from "./address.ts";
 import { agreed, openDialog } from "./dialog.ts";
 import type { Child } from "./dom.ts";
 import { failed } from "./list.ts";
@@ -16,11 +18,16 @@ export async function perform({ done, act, after }: Act): Promise<void> {
   try {
     await act();
   } catch (error) {
+    const isStale = error instanceof PreconditionFailedError;
     openDialog("That did not work", (close) =>
-      failed(error, () => {
-        close();
-        return perform({ done, act, ...(after && { after }) });
-      }),
+      failed(
+        error,
+        () => {
+          close();
+          return isStale ? openAgain() : perform({ done, act, ...(after && { after }) });
+        },
+        isStale ? "Look at it as it is now" : "Try again",
+      ),
     );
     return;
   }

@@ -27,6 +27,11 @@ export function go(path: string): void {
   location.hash = hrefOf(path);
 }
 
+/** Draws the open page from its beginning. */
+export function openAgain(): void {
+  window.dispatchEvent(new HashChangeEvent("hashchange"));
+}
+
 /** Keeps what a list is narrowed by in the address, so that it can be shared and come back to. */
 export function keepQuery(path: string, query: Query): void {
   history.replaceState(null, "", hrefOf(path, query));

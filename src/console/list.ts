@@ -120,11 +120,11 @@ function moreButton(act: () => Promise<void>): HTMLElement {
 }
 
 /** What went wrong, and a way to try again. */
-export function failed(error: unknown, again: () => unknown): HTMLElement {
+export function failed(error: unknown, again: () => unknown, label = "Try again"): HTMLElement {
   return h(
     "div",
     { class: "failed", role: "alert" },
     h("p", {}, explained(error)),
-    h("button", { type: "button", onclick: again }, "Try again"),
+    h("button", { type: "button", onclick: again }, label),
   );
 }

@@ -60,7 +60,7 @@ export const statuses: readonly PetStatus[] = ["available", "pending", "sold"];
 /** What went wrong, for the one who is at the screen. */
 export function explained(error: unknown): string {
   if (error instanceof PreconditionFailedError)
-    return "Somebody else changed this in the meantime. What you entered is still here.";
+    return "Somebody else changed this in the meantime, and nothing was done.";
   if (error instanceof ConnectionError)
     return "The server could not be reached, or did not answer. Nothing you entered is lost: try again.";
   if (error instanceof RateLimitError) {

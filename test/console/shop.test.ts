@@ -68,11 +68,37 @@ test("a pet that somebody else changed meanwhile is not overwritten unseen", asy
   await page.getByLabel("Name").fill("Rexy");
   await store.staff.patch(`/pets/${rex.id}`, { name: "Max" });
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText(/Somebody changed this pet in the meantime: it is now “Max”/).waitFor();
+  await page.getByText(/Somebody changed this in the meantime: it is now “Max”/).waitFor();
   expect((await store.staff.get(`/store/pets/${rex.id}`)).body.name).toBe("Max");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("heading", { name: /^Rexy/ }).waitFor();
   expect((await store.staff.get(`/store/pets/${rex.id}`)).body.name).toBe("Rexy");
+});
+
+test("stock that was sold meanwhile is not set unseen, and a pet that changed is not held unseen", async () => {
+  await using store = await aStore();
+  const rex = await store.aPet(5, "Rex");
+  await using visitor = await aVisitor(browser, store);
+  const { page } = visitor;
+  await visitor.signIn(store.staff);
+  await visitor.open(`pets/${rex.id}`, /^Rex/);
+  await page.getByRole("button", { name: "Set stock" }).click();
+  await page.getByLabel("Units that can be ordered").fill("6");
+  await store.customer.post("/store/orders", { petId: rex.id, quantity: 2 });
+  await page.getByRole("button", { name: "Set the stock" }).click();
+  await page.getByText("it is now 3 units.").waitFor();
+  expect((await store.staff.get(`/store/inventory/${rex.id}`)).body.quantity).toBe(3);
+  await page.getByRole("button", { name: "Cancel", exact: true }).last().click();
+
+  await visitor.open("pets", "Pets");
+  await visitor.open(`pets/${rex.id}`, /^Rex/);
+  await store.staff.patch(`/pets/${rex.id}`, { name: "Max" });
+  await page.getByRole("button", { name: "Hold" }).click();
+  await page.getByText("Somebody else changed this in the meantime, and nothing was done.").waitFor();
+  expect((await store.staff.get(`/store/pets/${rex.id}`)).body.status).toBe("available");
+  await page.getByRole("button", { name: "Look at it as it is now" }).click();
+  await page.getByRole("heading", { name: /^Max/ }).waitFor();
+  expect(visitor.faults).toEqual([]);
 });
 
 test("staff looks after a pet: adds, restocks, holds, releases and removes it, and sees each movement", async () => {

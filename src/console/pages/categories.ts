@@ -2,9 +2,10 @@ import type { Category, NewCategory } from "../../../client/src/index.ts";
 import { performIfAgreed } from "../acts.ts";
 import { hrefOf } from "../address.ts";
 import { mayAct, petstore } from "../api.ts";
+import { guarded, withRecord } from "../changes.ts";
 import { h } from "../dom.ts";
 import { filters } from "../filters.ts";
-import { bodyOf, formDialog, textField } from "../form.ts";
+import { bodyOf, type Field, formDialog, textField } from "../form.ts";
 import { type List, list } from "../list.ts";
 import { tell } from "../notices.ts";
 import { button, heading, type Page, type Visit } from "../visit.ts";
@@ -37,7 +38,7 @@ function show({ account, query }: Visit) {
         kind: "acts",
         cell: (category) =>
           isStaff && [
-            button("Edit", `edit-${category.id}`, () => save(category, categories.put)),
+            button("Edit", `edit-${category.id}`, () => edit(category, categories.put)),
             button("Remove", `remove-${category.id}`, () => remove(category, categories.drop), "danger"),
           ],
       },
@@ -45,35 +46,49 @@ function show({ account, query }: Visit) {
   });
   void categories.reload();
   return [
-    heading(
-      "Categories",
-      isStaff && button("Add a category", "add", () => save(undefined, categories.put), "main"),
-    ),
+    heading("Categories", isStaff && button("Add a category", "add", () => add(categories.put), "main")),
     narrowing.element,
     categories.element,
   ];
 }
 
-function save(before: Category | undefined, saved: (category: Category) => void): void {
-  formDialog(before ? `Edit ${before.name}` : "Add a category", {
-    fields: [
-      textField("name", { label: "Name", value: before?.name, required: true }),
-      textField("description", {
-        label: "Description",
-        value: before?.description,
-        hint: "May be left empty.",
-      }),
-    ],
-    verb: before ? "Save" : "Add the category",
+function add(added: (category: Category) => void): void {
+  formDialog("Add a category", {
+    fields: categoryFields(),
+    verb: "Add the category",
     send: async (values) => {
-      const body = bodyOf<NewCategory>(values);
-      const { id } = before ?? {};
-      saved(
-        await (id === undefined ? petstore.categories.create(body) : petstore.categories.replace(id, body)),
-      );
-      tell(before ? "Saved." : `${body.name} was added.`);
+      const category = await petstore.categories.create(bodyOf<NewCategory>(values));
+      added(category);
+      tell(`${category.name} was added.`);
     },
   });
+}
+
+function edit({ id }: Category, saved: (category: Category) => void): Promise<void> {
+  const read = () => petstore.categories.get(id).withResponse();
+  return withRecord(read, (before) => {
+    const change = guarded(before, read, ({ name, description = "" }) => `“${name}”, ${description}`);
+    formDialog(`Edit ${before.data.name}`, {
+      fields: categoryFields(before.data),
+      verb: "Save",
+      send: async (values) => {
+        const body = bodyOf<NewCategory>(values);
+        saved(await change((ifMatch) => petstore.categories.replace(id, body, { ifMatch })));
+        tell("Saved.");
+      },
+    });
+  });
+}
+
+function categoryFields(category?: Category): Field[] {
+  return [
+    textField("name", { label: "Name", value: category?.name, required: true }),
+    textField("description", {
+      label: "Description",
+      value: category?.description,
+      hint: "May be left empty.",
+    }),
+  ];
 }
 
 function remove(category: Category, removed: (category: Category) => void): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Client, ClientUpdate, NewClient, Plan } from "../../../client/src/index.ts";
 import { go, hrefOf } from "../address.ts";
 import { petstore } from "../api.ts";
+import { guarded } from "../changes.ts";
 import { type Child, h } from "../dom.ts";
 import { bodyOf, choiceField, type Field, formDialog, numberField, textField } from "../form.ts";
 import { type List, list } from "../list.ts";
@@ -50,12 +51,15 @@ function addClient(): void {
 }
 
 /** Changes name and plan. */
-export function editClient(client: Client, ifMatch: string | undefined, done: () => unknown): void {
+export function editClient(client: Client, etag: string | undefined, done: () => unknown): void {
+  const read = () => petstore.admin.clients.get(client.id).withResponse();
+  const change = guarded({ etag }, read, ({ name, plan }) => `“${name}”, ${plan}`);
   formDialog(`Edit ${client.name}`, {
     fields: clientFields(client),
     verb: "Save",
     send: async (values) => {
-      await petstore.admin.clients.update(client.id, bodyOf<ClientUpdate>(values), { ifMatch });
+      const body = bodyOf<ClientUpdate>(values);
+      await change((ifMatch) => petstore.admin.clients.update(client.id, body, { ifMatch }));
       tell("Saved. It acts within a second.");
       await done();
     },

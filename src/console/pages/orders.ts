@@ -1,6 +1,7 @@
 import type { Order, OrderUpdate } from "../../../client/src/index.ts";
 import { perform, performIfAgreed } from "../acts.ts";
 import { mayAct, petstore } from "../api.ts";
+import { guarded, withRecord } from "../changes.ts";
 import { type Child, h } from "../dom.ts";
 import { filters } from "../filters.ts";
 import { formDialog, numberField, timeField } from "../form.ts";
@@ -8,7 +9,7 @@ import { type Column, type List, list } from "../list.ts";
 import { learnPets, petLink } from "../names.ts";
 import { tell } from "../notices.ts";
 import { button, heading, type Page, type Visit } from "../visit.ts";
-import { badge, none, time } from "../words.ts";
+import { badge, none, some, time } from "../words.ts";
 import { placeOrder } from "./order-form.ts";
 
 const ON_A_PAGE = 50;
@@ -117,25 +118,30 @@ function acts(order: Order, changed: (order: Order) => void, gone: (order: Order
     });
   return [
     petId !== undefined && button("Complete", `complete-${id}`, finish),
-    button("Change", `change-${id}`, () => change(order, changed)),
+    button("Change", `change-${id}`, () => change(id, changed)),
     button("Cancel", `cancel-${id}`, cancel, "danger"),
   ];
 }
 
-function change({ id, quantity, shipDate, petId }: Order, changed: (order: Order) => void): void {
-  const time = timeField("shipDate", { label: "Ship date", value: shipDate, hint: "May be left empty." });
-  formDialog(`Change order ${id}`, {
-    fields: [
-      ...(petId === undefined
-        ? []
-        : [numberField("quantity", { label: "Units", value: quantity, least: 1, required: true })]),
-      time,
-    ],
-    verb: "Save",
-    send: async (values) => {
-      const body = { ...values, shipDate: values.shipDate ?? null } as OrderUpdate;
-      changed(await petstore.orders.update(id as number, body));
-      tell(`Order ${id} was changed.`);
-    },
+function change(orderId: number, changed: (order: Order) => void): Promise<void> {
+  const read = () => petstore.orders.get(orderId).withResponse();
+  return withRecord(read, (before) => {
+    const { petId, quantity, shipDate } = before.data;
+    const save = guarded(before, read, (now) => `${statusOf(now)}, ${some(now.quantity ?? 0, "unit")}`);
+    formDialog(`Change order ${orderId}`, {
+      fields: [
+        // A draft has no units.
+        ...(petId === undefined
+          ? []
+          : [numberField("quantity", { label: "Units", value: quantity, least: 1, required: true })]),
+        timeField("shipDate", { label: "Ship date", value: shipDate, hint: "May be left empty." }),
+      ],
+      verb: "Save",
+      send: async (values) => {
+        const body = { ...values, shipDate: values.shipDate ?? null } as OrderUpdate;
+        changed(await save((ifMatch) => petstore.orders.update(orderId, body, { ifMatch })));
+        tell(`Order ${orderId} was changed.`);
+      },
+    });
   });
 }

@@ -1,7 +1,8 @@
-import { type PetUpdate, PreconditionFailedError, type StorePet } from "../../../client/src/index.ts";
+import type { PetUpdate, StorePet } from "../../../client/src/index.ts";
 import { perform, performIfAgreed } from "../acts.ts";
 import { go, hrefOf } from "../address.ts";
 import { mayAct, petstore } from "../api.ts";
+import { guarded } from "../changes.ts";
 import { type Child, h } from "../dom.ts";
 import { bodyOf, formDialog } from "../form.ts";
 import { tell } from "../notices.ts";
@@ -87,23 +88,19 @@ function acts(
   ];
 }
 
-/** Changes the pet as it was read. If it is another by now, that is said, and saving again is meant. */
-function edit(before: StorePet, tag: string | undefined, refresh: () => Promise<void>): void {
-  let ifMatch = tag;
+function edit(before: StorePet, etag: string | undefined, refresh: () => Promise<void>): void {
+  const read = () => petstore.store.pet(before.id).withResponse();
+  const change = guarded(
+    { etag },
+    read,
+    ({ name, category, status }) => `“${name}”, ${category.name}, ${status}`,
+  );
   formDialog(`Edit ${before.name}`, {
     fields: petFields(before),
     verb: "Save",
     send: async (values) => {
-      try {
-        await petstore.pets.update(before.id, bodyOf<PetUpdate>(values), { ifMatch });
-      } catch (error) {
-        if (!(error instanceof PreconditionFailedError)) throw error;
-        const { data: now, etag } = await petstore.store.pet(before.id).withResponse();
-        ifMatch = etag;
-        throw new Error(
-          `Somebody changed this pet in the meantime: it is now “${now.name}”, ${now.category.name}, ${now.status}. Save again to put your entries in its place, or cancel to keep it so.`,
-        );
-      }
+      const body = bodyOf<PetUpdate>(values);
+      await change((ifMatch) => petstore.pets.update(before.id, body, { ifMatch }));
       tell("Saved.");
       await refresh();
     },

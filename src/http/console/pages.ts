@@ -43,6 +43,8 @@ function textOf(folder: URL, name: string): Promise<string> {
 async function bundled(folder: URL): Promise<string> {
   const bundler = Bun.spawn([process.execPath, "build", "main.ts", "--target=browser", "--minify"], {
     cwd: fileURLToPath(folder),
+    // It has no use for our settings, and some of them are secrets.
+    env: {},
     stdio: ["ignore", "pipe", "pipe"],
   });
   const [script, trouble, code] = await Promise.all([
