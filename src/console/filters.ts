@@ -4,7 +4,8 @@ import { h, newId } from "./dom.ts";
 /** Typing is waited for this long before the list is asked for. */
 const TYPING_MS = 250;
 
-interface Filter {
+/** One thing that a list can be narrowed by. */
+export interface Filter {
   readonly name: string;
   readonly label: string;
   /** Without them it is a line of text. */

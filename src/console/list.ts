@@ -1,19 +1,10 @@
 import type { Page } from "../../client/src/index.ts";
 import { keepingFocus } from "./dialog.ts";
 import { type Child, fill, h } from "./dom.ts";
+import { type RowsOptions, rowsOf } from "./rows.ts";
 import { explained, isAbort } from "./words.ts";
 
-export interface Column<T> {
-  readonly name: string;
-  readonly cell: (record: T) => Child;
-  readonly kind?: "number" | "short" | "acts";
-}
-
-export interface ListOptions<T> {
-  /** What the list is of, for those who hear the page. */
-  readonly label: string;
-  readonly columns: readonly Column<T>[];
-  readonly keyOf: (record: T) => number | string;
+export interface ListOptions<T> extends RowsOptions<T> {
   /** The first page; the next ones come from it. */
   readonly load: (signal: AbortSignal) => PromiseLike<Page<T>>;
   /** What must be known before records are shown, such as names. */
@@ -33,43 +24,15 @@ export interface List<T> {
 
 /** A list that is shown a page at a time, never whole: the store may have a million of it. */
 export function list<T>(options: ListOptions<T>): List<T> {
-  const { label, columns, keyOf, load, prepare, empty } = options;
-  const rows = new Map<string, HTMLTableRowElement>();
-  const body = h("tbody");
-  const head = columns.map(({ name, kind = "" }) => h("th", { scope: "col", class: kind }, name));
-  const table = h(
-    "table",
-    { class: "list" },
-    h("caption", { class: "heard" }, label),
-    h("thead", {}, h("tr", {}, head)),
-    body,
-  );
+  const { load, prepare, empty } = options;
+  const rows = rowsOf(options);
   const foot = h("div", { class: "foot", "aria-live": "polite" });
-  const element = h("div", { class: "listing" }, table, foot);
+  const element = h("div", { class: "listing" }, rows.element, foot);
   let running = new AbortController();
 
-  const rowOf = (record: T): HTMLTableRowElement =>
-    h(
-      "tr",
-      {},
-      columns.map(({ name, cell, kind = "" }, at) =>
-        at === 0
-          ? h("th", { scope: "row" }, cell(record))
-          : h("td", { class: kind, "data-label": name }, cell(record)),
-      ),
-    );
-  const show = (record: T, place: "first" | "last") => {
-    const key = String(keyOf(record));
-    const row = rowOf(record);
-    const before = rows.get(key);
-    if (before) before.replaceWith(row);
-    else if (place === "first") body.prepend(row);
-    else body.append(row);
-    rows.set(key, row);
-  };
   const settle = (rest: Child) => {
-    table.hidden = rows.size === 0;
-    fill(foot, rows.size === 0 && !rest ? h("div", { class: "empty" }, empty()) : rest);
+    rows.element.hidden = rows.count === 0;
+    fill(foot, rows.count === 0 && !rest ? h("div", { class: "empty" }, empty()) : rest);
   };
   /** Shows what comes, and how to go on. */
   const take = async (ask: (signal: AbortSignal) => PromiseLike<Page<T> | undefined>, isFirst: boolean) => {
@@ -79,17 +42,14 @@ export function list<T>(options: ListOptions<T>): List<T> {
     }
     const { signal } = running;
     element.setAttribute("aria-busy", "true");
-    if (rows.size === 0) fill(foot, h("p", { class: "loading" }, "Loading …"));
+    if (rows.count === 0) fill(foot, h("p", { class: "loading" }, "Loading …"));
     try {
       const page = await ask(signal);
       await prepare?.(page ?? [], signal);
       if (signal.aborted) return;
       keepingFocus(element, () => {
-        if (isFirst) {
-          rows.clear();
-          body.replaceChildren();
-        }
-        for (const record of page ?? []) show(record, "last");
+        if (isFirst) rows.clear();
+        for (const record of page ?? []) rows.put(record, "last");
         settle(page?.hasNext && moreButton(() => take(() => page.next(), false)));
       });
     } catch (error) {
@@ -103,14 +63,12 @@ export function list<T>(options: ListOptions<T>): List<T> {
     element,
     reload: () => take(load, true),
     put(record) {
-      keepingFocus(element, () => show(record, "first"));
-      if (table.hidden) settle(null);
+      keepingFocus(element, () => rows.put(record, "first"));
+      if (rows.element.hidden) settle(null);
     },
     drop(record) {
-      const key = String(keyOf(record));
-      keepingFocus(element, () => rows.get(key)?.remove());
-      rows.delete(key);
-      if (rows.size === 0) settle(null);
+      keepingFocus(element, () => rows.drop(record));
+      if (rows.count === 0) settle(null);
     },
   };
 }

@@ -19,6 +19,7 @@ export interface DaysOptions {
 
 const HEIGHT = 220;
 const [TOP, RIGHT, BOTTOM, LEFT] = [20, 8, 26, 52];
+const IN_HEIGHT = HEIGHT - TOP - BOTTOM;
 /** Half of what the name of a day takes. */
 const HALF_A_DAY = 22;
 const NARROW = 520;
@@ -113,70 +114,82 @@ export function barsPlot(
   );
 }
 
-function drawn({ title, days, series, limit }: DaysOptions, width: number): SVGElement {
+/** Where values and days are in the drawing. */
+interface Scale {
+  readonly width: number;
+  readonly top: number;
+  /** What a day has. */
+  readonly step: number;
+  y(value: number): number;
+}
+
+function drawn(options: DaysOptions, width: number): SVGElement {
+  const { title, days, series, limit } = options;
   const totals = days.map((_, at) => series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0));
   const most = Math.max(...totals, 0);
   const isLimitShown = limit !== undefined && limit.value <= most * NEAR;
   const top = roundUp(Math.max(most, isLimitShown ? limit.value : 0, 1));
-  const [inWidth, inHeight] = [width - LEFT - RIGHT, HEIGHT - TOP - BOTTOM];
-  const step = inWidth / Math.max(1, days.length);
-  const y = (value: number) => TOP + inHeight - (value / top) * inHeight;
-  const bars = days.map((day, at) => {
-    let below = 0;
-    const parts = series.map(({ name, tone, values }) => {
-      const value = values[at] ?? 0;
-      const rect = svg("rect", {
-        class: `fill ${tone}`,
-        x: LEFT + at * step + step * 0.15,
-        width: step * 0.7,
-        y: y(below + value),
-        height: Math.max(0, y(below) - y(below + value)),
-      });
-      below += value;
-      return value > 0 ? { rect, words: `${name}: ${count(value)}` } : undefined;
-    });
-    const shown = parts.filter((part) => part !== undefined);
-    const words = [`${day}: ${count(totals[at] ?? 0)}`, ...shown.map((part) => part.words)].join("\n");
-    const whole = svg("rect", { class: "hover", x: LEFT + at * step, width: step, y: TOP, height: inHeight });
-    return svg(
-      "g",
-      {},
-      svg("title", {}, words),
-      whole,
-      shown.map(({ rect }) => rect),
-    );
-  });
-  const every = Math.ceil(days.length / (width < NARROW ? 4 : 8));
+  const scale: Scale = {
+    width,
+    top,
+    step: (width - LEFT - RIGHT) / Math.max(1, days.length),
+    y: (value) => TOP + IN_HEIGHT - (value / top) * IN_HEIGHT,
+  };
   return svg(
     "svg",
     { width, height: HEIGHT, role: "img", "aria-label": `${title}. The table below has the numbers.` },
-    [0, 0.5, 1].map((part) => [
-      svg("line", { class: "grid", x1: LEFT, x2: width - RIGHT, y1: y(top * part), y2: y(top * part) }),
-      svg("text", { x: LEFT - 8, y: y(top * part) + 4, "text-anchor": "end" }, count(top * part)),
+    [0, top / 2, top].map((value) => [
+      line("grid", value, scale),
+      svg("text", { x: LEFT - 8, y: scale.y(value) + 4, "text-anchor": "end" }, count(value)),
     ]),
-    bars,
-    days.map(
-      (day, at) =>
-        (days.length - 1 - at) % every === 0 &&
-        svg(
-          "text",
-          {
-            x: Math.min(LEFT + (at + 0.5) * step, width - HALF_A_DAY),
-            y: HEIGHT - 8,
-            "text-anchor": "middle",
-          },
-          shortDay(day),
-        ),
-    ),
+    days.map((day, at) => bar(`${day}: ${count(totals[at] ?? 0)}`, at, series, scale)),
+    dayNames(days, scale),
     isLimitShown && [
-      svg("line", { class: "limit", x1: LEFT, x2: width - RIGHT, y1: y(limit.value), y2: y(limit.value) }),
+      line("limit", limit.value, scale),
       svg(
         "text",
-        { class: "limit-name", x: width - RIGHT, y: y(limit.value) - 5, "text-anchor": "end" },
+        { class: "limit-name", x: width - RIGHT, y: scale.y(limit.value) - 5, "text-anchor": "end" },
         limit.name,
       ),
     ],
   );
+}
+
+function line(kind: string, value: number, { width, y }: Scale): SVGElement {
+  return svg("line", { class: kind, x1: LEFT, x2: width - RIGHT, y1: y(value), y2: y(value) });
+}
+
+/** A day: its series on top of each other, and in words for whoever points at it. */
+function bar(title: string, at: number, series: readonly Series[], { step, y }: Scale): SVGElement {
+  const x = LEFT + at * step;
+  const words = [title];
+  let below = 0;
+  const parts = series.map(({ name, tone, values }) => {
+    const value = values[at] ?? 0;
+    if (value === 0) return null;
+    words.push(`${name}: ${count(value)}`);
+    const [from, to] = [y(below), y(below + value)];
+    below += value;
+    return svg("rect", {
+      class: `fill ${tone}`,
+      x: x + step * 0.15,
+      width: step * 0.7,
+      y: to,
+      height: from - to,
+    });
+  });
+  const whole = svg("rect", { class: "hover", x, width: step, y: TOP, height: IN_HEIGHT });
+  return svg("g", {}, svg("title", {}, words.join("\n")), whole, parts);
+}
+
+/** As many days as there is room for, today among them. */
+function dayNames(days: readonly string[], { width, step }: Scale): Child {
+  const every = Math.ceil(days.length / (width < NARROW ? 4 : 8));
+  return days.map((day, at) => {
+    if ((days.length - 1 - at) % every !== 0) return null;
+    const x = Math.min(LEFT + (at + 0.5) * step, width - HALF_A_DAY);
+    return svg("text", { x, y: HEIGHT - 8, "text-anchor": "middle" }, shortDay(day));
+  });
 }
 
 /** The next number that reads well: 1, 2 or 5, and noughts; even, so that its half is whole. */

@@ -56,6 +56,8 @@ function toneOf(word: string): Tone {
 }
 
 export const statuses: readonly PetStatus[] = ["available", "pending", "sold"];
+/** For narrowing a list. */
+export const statusChoices = [["", "any"], ...statuses.map((each) => [each, each] as const)] as const;
 
 /** What went wrong, for the one who is at the screen. */
 export function explained(error: unknown): string {

@@ -24,21 +24,11 @@ const kinds: Readonly<Record<string, readonly EventType[]>> = {
 export const eventsPage: Page = { title: "Live feed", show };
 
 function show({ query, signal }: Visit): Child {
-  const feed = h("ol", { class: "feed", "aria-label": "Events, newest first" });
-  const foot = h("div", { class: "foot" });
+  const feed = feedOf();
   const state = h("p", { class: "soft", role: "status" });
   const kind = () => kinds[narrowing.value("kind") ?? ""];
   let following = new AbortController();
-  let last: string | undefined;
 
-  const tell = (event: StoreEvent) => {
-    last = event.id;
-    const { id, name } = petIn(event);
-    if (id !== undefined && name !== undefined) notePet(id, name);
-    feed.prepend(lineOf(event));
-    while (feed.childElementCount > SHOWN) feed.lastElementChild?.remove();
-    fill(foot);
-  };
   /** Goes on behind the last event that is shown; the client connects again by itself. */
   const follow = async () => {
     following = new AbortController();
@@ -46,13 +36,13 @@ function show({ query, signal }: Visit): Child {
     fill(state, badge("live", "good"), " New events appear at the top.");
     pause.textContent = "Pause";
     try {
-      if (last === undefined) await recall(ended);
-      const stream = petstore.events.stream({ type: kind(), lastEventId: last }, { signal: ended });
-      for await (const event of stream) tell(event);
+      if (feed.last === undefined) await recall(ended);
+      const stream = petstore.events.stream({ type: kind(), lastEventId: feed.last }, { signal: ended });
+      for await (const event of stream) feed.add(event);
     } catch (error) {
       if (isAbort(error) || ended.aborted) return;
       fill(state, badge("not connected", "bad"));
-      fill(foot, failed(error, restart));
+      feed.say(failed(error, restart));
     }
   };
   /** What happened in the last minutes, as far as one page of it goes; the stream brings the rest. */
@@ -64,17 +54,13 @@ function show({ query, signal }: Visit): Child {
       recent.map((event) => petIn(event).id),
       ended,
     );
-    for (const event of recent) tell(event);
+    for (const event of recent) feed.add(event);
     if (recent.length === 0)
-      fill(
-        foot,
-        h("p", { class: "empty" }, "Nothing happened lately. Sell a pet, and you will see it here."),
-      );
+      feed.say(h("p", { class: "empty" }, "Nothing happened lately. Sell a pet, and you will see it here."));
   };
   const restart = () => {
     following.abort();
-    last = undefined;
-    fill(feed);
+    feed.clear();
     return follow();
   };
   const toggle = () => {
@@ -89,9 +75,33 @@ function show({ query, signal }: Visit): Child {
   const pause = h("button", { type: "button", onclick: toggle }, "Pause");
   signal.addEventListener("abort", () => following.abort());
   void follow();
-  return [heading("Live feed", pause), narrowing.element, state, h("div", { class: "listing" }, feed, foot)];
+  return [heading("Live feed", pause), narrowing.element, state, feed.element];
 }
 
-function lineOf(event: StoreEvent): HTMLElement {
-  return h("li", {}, h("span", {}, wordsOf(event)), h("span", { class: "soft" }, time(event.time)));
+/** Events, newest first, and what is said where there are none. */
+function feedOf() {
+  const lines = h("ol", { class: "feed", "aria-label": "Events, newest first" });
+  const foot = h("div", { class: "foot" });
+  let last: string | undefined;
+  return {
+    element: h("div", { class: "listing" }, lines, foot),
+    /** The id of the newest; nothing before the first. */
+    get last() {
+      return last;
+    },
+    add(event: StoreEvent) {
+      last = event.id;
+      const { id, name } = petIn(event);
+      if (id !== undefined && name !== undefined) notePet(id, name);
+      const when = h("span", { class: "soft" }, time(event.time));
+      lines.prepend(h("li", {}, h("span", {}, wordsOf(event)), when));
+      while (lines.childElementCount > SHOWN) lines.lastElementChild?.remove();
+      fill(foot);
+    },
+    say: (text: Child) => fill(foot, text),
+    clear() {
+      last = undefined;
+      fill(lines);
+    },
+  };
 }

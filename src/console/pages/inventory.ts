@@ -5,7 +5,7 @@ import { filters } from "../filters.ts";
 import { type List, list } from "../list.ts";
 import { learnPets, petLink, petName } from "../names.ts";
 import { button, heading, type Page, type Visit } from "../visit.ts";
-import { badge, count, statuses } from "../words.ts";
+import { badge, count, statusChoices } from "../words.ts";
 import { setStock } from "./stock-form.ts";
 
 const ON_A_PAGE = 50;
@@ -18,11 +18,7 @@ function show({ account, query }: Visit) {
     "inventory",
     query,
     [
-      {
-        name: "status",
-        label: "Status",
-        choices: [["", "any"], ...statuses.map((each) => [each, each] as const)],
-      },
+      { name: "status", label: "Status", choices: statusChoices },
       { name: "maxQuantity", label: "At most this stock", type: "number" },
     ],
     () => void stock.reload(),

@@ -117,55 +117,40 @@ async function needed(signal: AbortSignal): Promise<Child> {
     [...open, ...low].map(({ petId }) => petId),
     signal,
   );
+  const orders = open.map(({ id, petId, quantity }) => [
+    `Order ${id}: `,
+    petId === undefined ? "a draft" : [`${quantity ?? 1} × `, petLink(petId)],
+  ]);
+  const last = low.map(({ petId, quantity }) => [petLink(petId), `: ${quantity} left`]);
+  const running = hrefOf("inventory", { status: "available", maxQuantity: LOW_STOCK });
   return h(
     "div",
     { class: "cards" },
+    card("Open orders", orders, "None: every order is complete.", [
+      open.hasNext ? "All open orders" : "To the orders",
+      hrefOf("orders", { complete: "false" }),
+    ]),
+    card("Last ones", last, "Nothing is about to run out.", ["To the inventory", running]),
+  );
+}
+
+/** A few lines, or a word where there are none, and the way to all of them. */
+function card(
+  title: string,
+  lines: readonly Child[],
+  none: string,
+  [label, href]: readonly [label: string, href: string],
+): HTMLElement {
+  return h(
+    "section",
+    { class: "card" },
+    h("h2", {}, title),
+    lines.length === 0 && h("p", { class: "soft" }, none),
     h(
-      "section",
-      { class: "card" },
-      h("h2", {}, "Open orders"),
-      open.length === 0 && h("p", { class: "soft" }, "None: every order is complete."),
-      h(
-        "ul",
-        { class: "lines" },
-        open.map(({ id, petId, quantity }) =>
-          h(
-            "li",
-            {},
-            `Order ${id}: `,
-            petId === undefined ? "a draft" : [`${quantity ?? 1} × `, petLink(petId)],
-          ),
-        ),
-      ),
-      h(
-        "p",
-        {},
-        h(
-          "a",
-          { href: hrefOf("orders", { complete: "false" }) },
-          open.hasNext ? "All open orders" : "To the orders",
-        ),
-      ),
+      "ul",
+      { class: "lines" },
+      lines.map((line) => h("li", {}, line)),
     ),
-    h(
-      "section",
-      { class: "card" },
-      h("h2", {}, "Last ones"),
-      low.length === 0 && h("p", { class: "soft" }, "Nothing is about to run out."),
-      h(
-        "ul",
-        { class: "lines" },
-        low.map(({ petId, quantity }) => h("li", {}, petLink(petId), `: ${quantity} left`)),
-      ),
-      h(
-        "p",
-        {},
-        h(
-          "a",
-          { href: hrefOf("inventory", { status: "available", maxQuantity: LOW_STOCK }) },
-          "To the inventory",
-        ),
-      ),
-    ),
+    h("p", {}, h("a", { href }, label)),
   );
 }

@@ -1,15 +1,15 @@
-import type { NewPet, Pet, PetStatus } from "../../../client/src/index.ts";
+import type { Category, NewPet, Pet, PetStatus } from "../../../client/src/index.ts";
 import { go, hrefOf } from "../address.ts";
 import { mayAct, petstore } from "../api.ts";
 import { type Child, h } from "../dom.ts";
-import { filters } from "../filters.ts";
+import { type Filter, filters } from "../filters.ts";
 import { bodyOf, choiceField, type Field, formDialog, textField } from "../form.ts";
 import { type List, list } from "../list.ts";
 import { categoryName, everyCategory, learnCategories } from "../names.ts";
 import { tell } from "../notices.ts";
 import { recordField } from "../record-field.ts";
 import { button, heading, type Page, type Visit } from "../visit.ts";
-import { badge, statuses } from "../words.ts";
+import { badge, statusChoices, statuses } from "../words.ts";
 import { placeOrder } from "./order-form.ts";
 
 const ON_A_PAGE = 50;
@@ -19,36 +19,7 @@ export const petsPage: Page = { title: "Pets", show };
 async function show({ account, query, signal }: Visit): Promise<Child> {
   const isStaff = mayAct(account, "staff");
   const categories = await everyCategory(signal);
-  const narrowing = filters(
-    "pets",
-    query,
-    [
-      { name: "name", label: "Name starts with" },
-      {
-        name: "status",
-        label: "Status",
-        choices: [["", "any"], ...statuses.map((each) => [each, each] as const)],
-      },
-      categories
-        ? {
-            name: "categoryId",
-            label: "Category",
-            choices: [["", "any"], ...categories.map(({ id, name }) => [String(id), name] as const)],
-          }
-        : { name: "categoryId", label: "Category number", type: "number" },
-      {
-        name: "sort",
-        label: "Order",
-        choices: [
-          ["", "oldest first"],
-          ["-id", "newest first"],
-          ["name", "name, A to Z"],
-          ["-name", "name, Z to A"],
-        ],
-      },
-    ],
-    () => void pets.reload(),
-  );
+  const narrowing = filters("pets", query, narrowedBy(categories), () => void pets.reload());
   const pets: List<Pet> = list({
     label: "Pets",
     keyOf: ({ id }) => id,
@@ -80,6 +51,30 @@ async function show({ account, query, signal }: Visit): Promise<Child> {
     heading("Pets", isStaff && button("Add a pet", "add", addPet, "main")),
     narrowing.element,
     pets.element,
+  ];
+}
+
+function narrowedBy(categories: readonly Category[] | undefined): Filter[] {
+  return [
+    { name: "name", label: "Name starts with" },
+    { name: "status", label: "Status", choices: statusChoices },
+    categories
+      ? {
+          name: "categoryId",
+          label: "Category",
+          choices: [["", "any"], ...categories.map(({ id, name }) => [String(id), name] as const)],
+        }
+      : { name: "categoryId", label: "Category number", type: "number" },
+    {
+      name: "sort",
+      label: "Order",
+      choices: [
+        ["", "oldest first"],
+        ["-id", "newest first"],
+        ["name", "name, A to Z"],
+        ["-name", "name, Z to A"],
+      ],
+    },
   ];
 }
 
