@@ -144,6 +144,12 @@ export function bodyOf<T>(values: Values): T {
   return values as unknown as T;
 }
 
+/** Only what was entered anew: what somebody else does to the rest meanwhile is not undone. */
+export function changedFrom(before: object, values: Values): Values {
+  const old = before as Values;
+  return Object.fromEntries(Object.entries(values).filter(([name, value]) => old[name] !== value));
+}
+
 /** What was entered, by the names of the fields; entries without a value are not there. */
 export type Values = Readonly<Record<string, unknown>>;
 

@@ -101,6 +101,26 @@ test("stock that was sold meanwhile is not set unseen, and a pet that changed is
   expect(visitor.faults).toEqual([]);
 });
 
+test("a pet that is sold while its name is edited stays sold, and has the new name", async () => {
+  await using store = await aStore();
+  const rex = await store.aPet(1, "Rex");
+  await using visitor = await aVisitor(browser, store);
+  const { page } = visitor;
+  await visitor.signIn(store.staff);
+  await visitor.open(`pets/${rex.id}`, /^Rex/);
+  await page.getByRole("button", { name: "Edit" }).click();
+  await page.getByLabel("Name").fill("Rexy");
+  await store.customer.post("/store/orders", { petId: rex.id, complete: true });
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("it is now “Rex”, Dogs, sold.").waitFor();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("heading", { name: "Rexy sold" }).waitFor();
+  expect((await store.staff.get(`/store/pets/${rex.id}`)).body).toMatchObject({
+    name: "Rexy",
+    status: "sold",
+  });
+});
+
 test("staff looks after a pet: adds, restocks, holds, releases and removes it, and sees each movement", async () => {
   await using store = await aStore();
   await store.staff.post("/categories", { name: "Cats" });

@@ -4,7 +4,7 @@ import { go, hrefOf } from "../address.ts";
 import { mayAct, petstore } from "../api.ts";
 import { guarded } from "../changes.ts";
 import { type Child, h } from "../dom.ts";
-import { bodyOf, formDialog } from "../form.ts";
+import { bodyOf, changedFrom, formDialog } from "../form.ts";
 import { tell } from "../notices.ts";
 import { button, facts, heading, type Page, section, type Visit } from "../visit.ts";
 import { badge, count } from "../words.ts";
@@ -99,7 +99,7 @@ function edit(before: StorePet, etag: string | undefined, refresh: () => Promise
     fields: petFields(before),
     verb: "Save",
     send: async (values) => {
-      const body = bodyOf<PetUpdate>(values);
+      const body = bodyOf<PetUpdate>(changedFrom(before, values));
       await change((ifMatch) => petstore.pets.update(before.id, body, { ifMatch }));
       tell("Saved.");
       await refresh();
