@@ -169,7 +169,11 @@ test("everything can be done with the keyboard alone: sign in, skip, open, sell,
   await keyboard.press("Enter");
   await dialog.waitFor();
   await keyboard.press("Enter");
-  await page.getByText("Order 1 was placed and completed.").waitFor();
+  await page.locator(".notice", { hasText: "Order 1 was placed and completed." }).waitFor();
   expect((await store.staff.get(`/store/inventory/${rex.id}`)).body.quantity).toBe(1);
   await until(async () => (await focused()) === "Sell");
+  await page
+    .getByRole("status")
+    .getByText("Order 1 was placed and completed.")
+    .waitFor({ state: "attached" });
 });

@@ -141,7 +141,7 @@ test("when the requests of the minute are spent the page says so, waits, and goe
   await page.getByRole("link", { name: "Pets", exact: true }).click();
   await page.getByRole("heading", { name: "Pets" }).waitFor();
   await page.getByRole("link", { name: "Orders", exact: true }).click();
-  await page.getByText("The requests of this minute are spent. Going on by itself in 60 s.").waitFor();
+  await page.locator(".holding", { hasText: "are spent. Going on by itself in 60 s." }).waitFor();
   // Whoever clicks on meanwhile, past the grace, earns no strikes: nothing is sent.
   store.clock.now += 3000;
   for (const name of ["Inventory", "Categories", "Orders"])
@@ -150,7 +150,7 @@ test("when the requests of the minute are spent the page says so, waits, and goe
   store.clock.now += 57_000;
   await page.clock.runFor(61_000);
   await page.getByText("No order is like that.").waitFor();
-  expect(await page.getByText("are spent").count()).toBe(0);
+  expect(await page.locator(".holding", { hasText: "are spent" }).count()).toBe(0);
   expect((await store.admin.get("/admin/bans")).body).toEqual([]);
 });
 

@@ -21,7 +21,7 @@ test("staff signs in and sells the last one of a pet over the counter", async ()
   const dialog = page.getByRole("dialog", { name: "Sell Rex" });
   expect(await dialog.getByLabel("Handed over already").isChecked()).toBe(true);
   await dialog.getByRole("button", { name: "Sell" }).click();
-  await page.getByText("Order 1 was placed and completed.").waitFor();
+  await page.locator(".notice", { hasText: "Order 1 was placed and completed." }).waitFor();
   await row.getByText("sold").waitFor();
   expect((await store.staff.get("/store/orders")).body).toMatchObject([
     { id: 1, petId: rex.id, quantity: 1, complete: true },
