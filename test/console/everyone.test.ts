@@ -56,7 +56,7 @@ test("a hostile name is shown as text on every page, and nothing of it runs", as
   await using store = await furnished(HOSTILE);
   await using visitor = await aVisitor(browser, store);
   const { page } = visitor;
-  await visitor.signIn(store.admin);
+  await visitor.enter(store.admin);
   const seen: string[] = [];
   await everyPage(visitor, async (path) => {
     if ((await page.getByText(HOSTILE).count()) > 0) seen.push(path);
@@ -85,7 +85,7 @@ test("on a phone no page, menu or dialog is wider than the screen, however long 
   await using store = await furnished(LONG);
   await using visitor = await aVisitor(browser, store, PHONE);
   const { page } = visitor;
-  await visitor.signIn(store.admin);
+  await visitor.enter(store.admin);
   const width = () => page.evaluate("document.documentElement.scrollWidth");
   await everyPage(visitor, async (path) => expect([path, await width()]).toEqual([path, 360]));
   await page.getByRole("button", { name: "Menu" }).click();
@@ -103,6 +103,7 @@ for (const colorScheme of ["light", "dark"] as const)
     await using store = await furnished("Rex");
     await using visitor = await aVisitor(browser, store, { colorScheme });
     const { page } = visitor;
+    await page.goto(`${store.url}/console`);
     const ground = "getComputedStyle(document.body).backgroundColor";
     const [red = 0] = ((await page.evaluate(ground)) as string).match(/\d+/g)?.map(Number) ?? [];
     expect(red > 128).toBe(colorScheme === "light");
@@ -135,6 +136,7 @@ test("everything can be done with the keyboard alone: sign in, skip, open, sell,
     expect(await focused()).toBe(wanted);
     expect(await page.evaluate("getComputedStyle(document.activeElement).outlineStyle")).toBe("solid");
   };
+  await page.goto(`${store.url}/console`);
   await page.getByLabel("API key").waitFor();
   await keyboard.type(store.staff.key);
   await keyboard.press("Enter");

@@ -14,7 +14,7 @@ test("an admin makes a client and its key, which is shown this once and works; b
   await using visitor = await aVisitor(browser, store);
   const { page } = visitor;
   const press = (name: string) => page.getByRole("button", { name, exact: true }).last().click();
-  await visitor.signIn(store.admin);
+  await visitor.enter(store.admin);
   await visitor.open("clients", "Clients");
   await press("Add a client");
   await page.getByLabel("Name").fill("Zoo Nord");
@@ -74,7 +74,7 @@ test("a client rotates and revokes its own keys, up to its own role", async () =
   await using store = await aStore();
   await using visitor = await aVisitor(browser, store);
   const { page } = visitor;
-  await visitor.signIn(store.staff);
+  await visitor.enter(store.staff);
   await visitor.open("account", "Account");
   await page.getByRole("button", { name: "Make a key" }).click();
   expect(await page.getByLabel("Role").locator("option").allTextContents()).toEqual(["customer", "staff"]);
@@ -156,16 +156,16 @@ test("when the requests of the minute are spent the page says so, waits, and goe
 
 test("when the day's requests are spent, or the server is away, that is said and can be tried again", async () => {
   await using store = await aStore();
-  const shop = await store.newPerson("customer", { quota: { perMinute: 100, perDay: 5 } });
+  const shop = await store.newPerson("customer", { quota: { perMinute: 100, perDay: 4 } });
   await using visitor = await aVisitor(browser, store);
   const { page } = visitor;
-  await visitor.signIn(shop);
+  await visitor.enter(shop);
   await visitor.open("categories", "Categories");
   await visitor.open("inventory", "Inventory");
   await visitor.open("account", "Account");
   const alert = page.getByRole("alert");
   await alert
-    .getByText(/^All 5 requests of today \(UTC\) are spent\. Come back after \w+ \d+, \d+/)
+    .getByText(/^All 4 requests of today \(UTC\) are spent\. Come back after \w+ \d+, \d+/)
     .waitFor();
   store.clock.now += 3000;
   for (const [path, heading] of [

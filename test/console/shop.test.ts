@@ -35,7 +35,7 @@ test("what cannot be sold is explained where it was entered, and nothing that wa
   const rex = await store.aPet(2, "Rex");
   await using visitor = await aVisitor(browser, store);
   const { page } = visitor;
-  await visitor.signIn(store.staff);
+  await visitor.enter(store.staff);
   await visitor.open(`pets/${rex.id}`, /^Rex/);
   await page.getByRole("button", { name: "Sell" }).click();
   const dialog = page.getByRole("dialog");
@@ -62,7 +62,7 @@ test("a pet that somebody else changed meanwhile is not overwritten unseen", asy
   const rex = await store.aPet(1, "Rex");
   await using visitor = await aVisitor(browser, store);
   const { page } = visitor;
-  await visitor.signIn(store.staff);
+  await visitor.enter(store.staff);
   await visitor.open(`pets/${rex.id}`, /^Rex/);
   await page.getByRole("button", { name: "Edit" }).click();
   await page.getByLabel("Name").fill("Rexy");
@@ -80,7 +80,7 @@ test("stock that was sold meanwhile is not set unseen, and a pet that changed is
   const rex = await store.aPet(5, "Rex");
   await using visitor = await aVisitor(browser, store);
   const { page } = visitor;
-  await visitor.signIn(store.staff);
+  await visitor.enter(store.staff);
   await visitor.open(`pets/${rex.id}`, /^Rex/);
   await page.getByRole("button", { name: "Set stock" }).click();
   await page.getByLabel("Units that can be ordered").fill("6");
@@ -106,7 +106,7 @@ test("a pet that is sold while its name is edited stays sold, and has the new na
   const rex = await store.aPet(1, "Rex");
   await using visitor = await aVisitor(browser, store);
   const { page } = visitor;
-  await visitor.signIn(store.staff);
+  await visitor.enter(store.staff);
   await visitor.open(`pets/${rex.id}`, /^Rex/);
   await page.getByRole("button", { name: "Edit" }).click();
   await page.getByLabel("Name").fill("Rexy");
@@ -126,7 +126,7 @@ test("staff looks after a pet: adds, restocks, holds, releases and removes it, a
   await store.staff.post("/categories", { name: "Cats" });
   await using visitor = await aVisitor(browser, store);
   const { page } = visitor;
-  await visitor.signIn(store.staff);
+  await visitor.enter(store.staff);
   await visitor.open("pets", "Pets");
   await page.getByText("No pet is like that").waitFor();
   await page.getByRole("button", { name: "Add a pet" }).click();
@@ -163,7 +163,7 @@ test("an order is placed, changed, completed, and another cancelled after a ques
   await store.aPet(9, "Nemo");
   await using visitor = await aVisitor(browser, store);
   const { page } = visitor;
-  await visitor.signIn(store.customer);
+  await visitor.enter(store.customer);
   await visitor.open("orders", "Orders");
   const place = async (units: string) => {
     await page.getByRole("button", { name: "Place an order" }).click();
@@ -235,7 +235,7 @@ test("a store with many pets is shown a page at a time", async () => {
   await store.staff.post("/pets/batch", many);
   await using visitor = await aVisitor(browser, store);
   const { page } = visitor;
-  await visitor.signIn(store.staff);
+  await visitor.enter(store.staff);
   await visitor.open("pets", "Pets");
   const rows = page.locator("tbody tr");
   const shown = async (count: number) => {
@@ -262,7 +262,7 @@ test("the live feed shows what others do as it happens, pauses, and goes on wher
   await using visitor = await aVisitor(browser, store);
   const { page } = visitor;
   await page.clock.setFixedTime(store.clock.now);
-  await visitor.signIn(store.customer);
+  await visitor.enter(store.customer);
   await visitor.open("events", "Live feed");
   const lines = page.getByRole("list", { name: "Events, newest first" }).getByRole("listitem");
   await lines.getByText("Rex was added").waitFor();
@@ -289,7 +289,7 @@ test("a live feed ends with its session", async () => {
   const till = await store.newPerson("staff");
   await using visitor = await aVisitor(browser, store);
   const { page } = visitor;
-  await visitor.signIn(till);
+  await visitor.enter(till);
   await visitor.open("events", "Live feed");
   await page.getByText("live", { exact: true }).waitFor();
   await store.admin.delete(`/admin/keys/${till.keyId}`);

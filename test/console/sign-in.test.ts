@@ -16,6 +16,7 @@ test("a wrong key is refused at its field, the right one signs in, and the brows
   await using store = await aStore();
   await using visitor = await aVisitor(browser, store);
   const { page } = visitor;
+  await page.goto(`${store.url}/console`);
   await page.getByLabel("API key").fill("ps_live_nonsense");
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByText("The API key is mistyped").waitFor();
@@ -55,7 +56,7 @@ test("signing out leaves nothing on the page, and going back shows nothing eithe
   await store.aPet(1, "Rex");
   await using visitor = await aVisitor(browser, store);
   const { page } = visitor;
-  await visitor.signIn(store.staff);
+  await visitor.enter(store.staff);
   await visitor.open("pets", "Pets");
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
@@ -73,7 +74,7 @@ test("whoever's key is revoked is signed out; what was being entered is still th
   const till = await store.newPerson("staff");
   await using visitor = await aVisitor(browser, store);
   const { page } = visitor;
-  await visitor.signIn(till);
+  await visitor.enter(till);
   await visitor.open("categories", "Categories");
   await page.getByRole("button", { name: "Add a category" }).click();
   await page.getByLabel("Name", { exact: true }).fill("Dogs");
@@ -92,7 +93,7 @@ test("somebody whose session is over goes on where it was after signing in again
   await using store = await aStore();
   await using visitor = await aVisitor(browser, store);
   const { page } = visitor;
-  await visitor.signIn(store.staff);
+  await visitor.enter(store.staff);
   await visitor.open("categories", "Categories");
   await page.getByRole("button", { name: "Add a category" }).click();
   await page.getByLabel("Name", { exact: true }).fill("Dogs");
