@@ -197,6 +197,28 @@ test("an order is placed, changed, completed, and another cancelled after a ques
   expect((await store.staff.get("/store/inventory/1")).body.quantity).toBe(5);
 });
 
+test("orders are narrowed by state and ship date, and the address keeps that", async () => {
+  await using store = await aStore();
+  const { id: petId } = await store.aPet(9, "Nemo");
+  for (const shipDate of ["2026-12-01T12:00:00Z", "2026-12-10T12:00:00Z", "2026-12-20T12:00:00Z"])
+    await store.staff.post("/store/orders", { petId, shipDate });
+  await store.staff.patch("/store/orders/3", { complete: true, shipDate: "2026-12-20T12:00:00Z" });
+  await using visitor = await aVisitor(browser, store);
+  const { page } = visitor;
+  await visitor.enter(store.staff);
+  await visitor.open("orders?from=2026-12-05", "Orders");
+  const names = () => page.getByRole("rowheader").allTextContents();
+  expect(await names()).toEqual(["Order 3", "Order 2"]);
+  await page.getByLabel("Which").selectOption("open");
+  await until(async () => (await names()).join() === "Order 2");
+  await page.getByLabel("Ships from").fill("");
+  await until(async () => (await names()).join() === "Order 2,Order 1");
+  await page.getByLabel("Ships before").fill("2026-12-05");
+  await until(async () => (await names()).join() === "Order 1");
+  expect(page.url()).toEndWith("#/orders?complete=false&before=2026-12-05");
+  expect(visitor.faults).toEqual([]);
+});
+
 test("a customer sees what it may order, and no staff actions or pages", async () => {
   await using store = await aStore();
   const rex = await store.aPet(3, "Rex");

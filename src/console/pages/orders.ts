@@ -1,9 +1,9 @@
-import type { Order, OrderUpdate } from "../../../client/src/index.ts";
+import type { Order, OrdersListQuery, OrderUpdate } from "../../../client/src/index.ts";
 import { perform, performIfAgreed } from "../acts.ts";
 import { mayAct, petstore } from "../api.ts";
 import { guarded, withRecord } from "../changes.ts";
 import { type Child, h } from "../dom.ts";
-import { filters } from "../filters.ts";
+import { type Filter, filters } from "../filters.ts";
 import { formDialog, numberField, timeField } from "../form.ts";
 import { type List, list } from "../list.ts";
 import { learnPets, petLink } from "../names.ts";
@@ -19,30 +19,10 @@ export const ordersPage: Page = { title: "Orders", show };
 
 function show({ account, query }: Visit) {
   const isStaff = mayAct(account, "staff");
-  const narrowing = filters(
-    "orders",
-    query,
-    [
-      {
-        name: "complete",
-        label: "Which",
-        choices: [
-          ["", "all"],
-          ["false", "open"],
-          ["true", "complete"],
-        ],
-      },
-      { name: "petId", label: "Pet number", type: "number" },
-    ],
-    () => void orders.reload(),
-  );
+  const narrowing = filters("orders", query, narrowedBy, () => void orders.reload());
   const orders = orderList({
     empty: "No order is like that. Place one by the button above.",
-    query: () => ({
-      complete:
-        narrowing.value("complete") === undefined ? undefined : narrowing.value("complete") === "true",
-      petId: narrowing.value("petId") === undefined ? undefined : Number(narrowing.value("petId")),
-    }),
+    query: () => wanted(narrowing.value),
   });
   void orders.reload();
   return [
@@ -56,8 +36,36 @@ function show({ account, query }: Visit) {
   ];
 }
 
+const narrowedBy: readonly Filter[] = [
+  {
+    name: "complete",
+    label: "Which",
+    choices: [
+      ["", "all"],
+      ["false", "open"],
+      ["true", "complete"],
+    ],
+  },
+  { name: "petId", label: "Pet number", type: "number" },
+  { name: "from", label: "Ships from", type: "date" },
+  { name: "before", label: "Ships before", type: "date" },
+];
+
+/** What is narrowed by ship dates is in their order, as the API wants it. */
+function wanted(value: (name: string) => string | undefined): OrdersListQuery {
+  const [complete, petId, from, before] = ["complete", "petId", "from", "before"].map(value);
+  const midnight = (day: string | undefined) => day && new Date(`${day}T00:00`).toISOString();
+  return {
+    complete: complete === undefined ? undefined : complete === "true",
+    petId: petId === undefined ? undefined : Number(petId),
+    shippedAfter: midnight(from),
+    shippedBefore: midnight(before),
+    sort: from || before ? "-shipDate" : "-id",
+  };
+}
+
 interface OrderListOptions {
-  readonly query: () => { readonly complete?: boolean | undefined; readonly petId?: number | undefined };
+  readonly query: () => OrdersListQuery;
   readonly empty: string;
   readonly limit?: number;
   /** Where the pet is known anyway. */
@@ -72,7 +80,7 @@ export function orderList(options: OrderListOptions): List<Order> {
   const orders: List<Order> = list({
     label: "Orders",
     keyOf: ({ id }) => id as number,
-    load: (signal) => petstore.orders.list({ ...query(), sort: "-id", limit }, { signal }),
+    load: (signal) => petstore.orders.list({ sort: "-id", ...query(), limit }, { signal }),
     prepare: (found, signal) => learnPets(isOfOnePet ? [] : found.map(({ petId }) => petId), signal),
     empty: () => h("p", {}, empty),
     columns: [
