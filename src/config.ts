@@ -138,6 +138,12 @@ export const settings = {
     "How many minutes the first, the second, ... ban lasts; the last stays.",
     integers(1, 525_600),
   ),
+  console: setting(
+    "CONSOLE",
+    "on",
+    "Whether there is a web page for staff and operators at /console: on or off.",
+    oneOf("on", "off"),
+  ),
   usageKeptDays: setting("USAGE_KEPT_DAYS", "400", "How many days of usage are kept.", integer(1, 36_500)),
   eventsKeptDays: setting(
     "EVENTS_KEPT_DAYS",

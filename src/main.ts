@@ -6,6 +6,7 @@ import { causeOf, Unavailable } from "./core/failure.ts";
 import { perform as performed } from "./core/perform.ts";
 import { rulesOf } from "./core/rules.ts";
 import { callers as knownCallers } from "./http/caller.ts";
+import { openConsole } from "./http/console/console.ts";
 import { cors } from "./http/cors.ts";
 import type { Log } from "./http/log.ts";
 import type { Store } from "./http/operate.ts";
@@ -148,7 +149,9 @@ export async function start(
         });
     },
   });
-  const callers = knownCallers({ store, introduce: limits.introduce, keyWasUsed: behind.keyWasUsed });
+  const known = { store, introduce: limits.introduce, keyWasUsed: behind.keyWasUsed };
+  const webPage = config.console === "on" ? openConsole({ ...known, trustProxy: config.trustProxy }) : null;
+  const callers = knownCallers({ ...known, sessions: webPage?.sessions });
   const bans = banKeeper({
     keep: async (ban) => void (await perform("behind.ban", ban)),
     onKept: (ban) => {
@@ -223,8 +226,10 @@ export async function start(
         async () => (await import("./contract/openapi.ts")).openapi(deprecation),
         deprecation,
         isReady,
+        webPage?.folder,
       ),
       adminPages: { "/metrics": metrics },
+      beside: webPage?.paths,
     }),
   );
   const { metricsHost, metricsPort } = config;

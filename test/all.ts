@@ -11,6 +11,7 @@ const API_TESTS = [
   "test/limits/{anonymous,bans,bursts,lifting,memory,quotas,restart,usage}.test.ts",
   "test/http/rehearsal.test.ts",
   "test/metrics/*.test.ts",
+  "test/console/sessions.test.ts",
   "test/durable/{idempotency,interleavings,model}.test.ts",
   "test/fuzz.test.ts",
 ];
@@ -32,6 +33,7 @@ const others = found("test/**/*.test.ts").filter((path) => ![...timed, ...comman
 /** One after another; each is lanes that are run side by side, of steps one after another. */
 const phases: readonly (readonly (readonly Step[])[])[] = [
   [[{ name: "types", command: [bin("tsc"), "--noEmit"] }]],
+  [[{ name: "types of the console", command: [bin("tsc"), "--noEmit", "-p", "src/console"] }]],
   [[{ name: "lint", command: [bin("biome"), "check", "--error-on-warnings", "."] }]],
   [
     [{ name: "tests", command: [...tests, ...others] }],

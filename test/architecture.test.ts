@@ -141,7 +141,30 @@ test("the client knows only itself, its generator beside it only the contract, a
   expect(strange(client, /^client\/src\//)).toEqual([]);
   const beside = everything.filter(({ path }) => /^client\/[\w-]+\.ts$/.test(path));
   expect(strange(beside, /^(client|src\/contract)\/|^node:/)).toEqual([]);
-  expect(source.flatMap(importsOf).filter(({ from: path }) => path.startsWith("client/"))).toEqual([]);
+  const server = source.filter(({ path }) => !path.startsWith("src/console/"));
+  expect(server.flatMap(importsOf).filter(({ from: path }) => path.startsWith("client/"))).toEqual([]);
+});
+
+test("the console knows only itself and the client, and nobody imports it", () => {
+  expect(strays("console", from("console"), /^client\/src\/index\.ts$/)).toEqual([]);
+  const server = source.filter(({ path }) => !path.startsWith("src/console/"));
+  expect(server.flatMap(importsOf).filter(({ from: path }) => path.startsWith("src/console/"))).toEqual([]);
+});
+
+test("the console shows text as text: nothing of it reads markup or runs a string", () => {
+  const markup =
+    /\b(innerHTML|outerHTML|insertAdjacentHTML|DOMParser|srcdoc|setHTML\w*|createContextualFragment|eval|Function)\b|document\.write|javascript:/;
+  const found = inFolder("console").filter(({ text }) => markup.test(text));
+  expect(found.map(({ path }) => path)).toEqual([]);
+});
+
+test("the console keeps nothing in the browser: what it needs to know is in its address", () => {
+  const kept = /\b(localStorage|sessionStorage|indexedDB|caches|document\.cookie)\b/;
+  expect(
+    inFolder("console")
+      .filter(({ text }) => kept.test(text))
+      .map(({ path }) => path),
+  ).toEqual([]);
 });
 
 test("the client uses nothing that only one runtime has, and depends on nothing", async () => {
@@ -203,7 +226,7 @@ test("a start of the server loads no database or Valkey before it is named, no o
   const command = [...loadedWith("src/cli/petstore.ts")];
   expect(command.filter((path) => /^src\/(http|limits|core\/operations\.ts)/.test(path))).toEqual([]);
   const needless =
-    /^(pg|ioredis)$|^node:(crypto|http|zlib)$|^src\/(store\/(sqlite|postgres|move)|limits\/valkey|http\/(docs|page-server|streams)|metrics\/(text|famil|process)|contract\/openapi|cli\/(backup|bans|clients|keys|move|store))/;
+    /^(pg|ioredis)$|^node:(crypto|http|zlib)$|^src\/(store\/(sqlite|postgres|move)|limits\/valkey|http\/(docs|page-server|streams|console\/pages)|console|metrics\/(text|famil|process)|contract\/openapi|cli\/(backup|bans|clients|keys|move|store))/;
   expect([...loadedWith("src/cli/serve.ts")].filter((path) => needless.test(path))).toEqual([]);
 });
 
@@ -304,7 +327,7 @@ test("the source imports only packages that the program depends on", async () =>
   const { dependencies } = await Bun.file(join(root, "package.json")).json();
   const packages = source.flatMap((file) =>
     importsOf(file)
-      .filter((each) => !/^(src\/|node:|bun:|bun$|package\.json$)/.test(each.from))
+      .filter((each) => !/^(src\/|client\/|node:|bun:|bun$|package\.json$)/.test(each.from))
       .map(({ from: path }) =>
         path
           .split("/")

@@ -216,6 +216,7 @@ test("what goes into the image starts in a folder of its own, and its health che
   const command = [folder.file("petstore"), the(dockerfile, /^CMD \["(\w+)"\]$/)];
   const server = await serving({ command, database: folder.database, in: folder.path });
   expect(await isHealthy(server.url)).toBe(true);
+  expect((await fetch(`${server.url}/console/console.js`)).status).toBe(200);
   for (const probe of ["startupProbe", "readinessProbe", "livenessProbe"]) {
     const { path, port } = container[probe].httpGet;
     expect([probe, (await fetch(server.url + path)).status, port]).toEqual([

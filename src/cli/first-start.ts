@@ -35,10 +35,14 @@ export async function prepare(config: Config, isDemo: boolean): Promise<Disposab
  * Where the first admin key can be had; it is made if there is no key yet, once the server listens, and kept only if it
  * could be handed over: on the terminal this once, or in a file that only the owner reads.
  */
-export async function firstKey(config: Config): Promise<KeyPlace> {
+export async function firstKey(config: Config, url: string): Promise<KeyPlace> {
   const now = Date.now();
-  const file = keyFile(config);
+  const rules = rulesOf(config);
+  const file = fileBeside(config, "admin.key");
+  const linkFile = fileBeside(config, "console.link");
   const random = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+  const secret = Buffer.from(crypto.getRandomValues(new Uint8Array(KEY_BYTES))).toString("base64url");
+  const link = config.console === "on" ? `${url}/console#link=${secret}` : undefined;
   let isWritten = false;
   const { transact, close } = await openDatabase(config, now);
   try {
@@ -50,15 +54,22 @@ export async function firstKey(config: Config): Promise<KeyPlace> {
       const caller = { clientId, keyId: 0, role: "admin" } as const;
       const input = { clientId, body: { role: "admin", name: "first admin key" } };
       const command = { operation: "admin.keys.create", caller, input, now, random };
-      const { key } = (await perform(store, command, rulesOf(config))).body as { key: string };
-      if (process.stderr.isTTY) return { line: `${key}  (shown this once)`, shell: key };
-      // A transaction that is run again has written the same key.
-      if (!isWritten) writeSecret(file, `${key}\n`);
-      isWritten = true;
-      return inFile(file);
+      const { key, id } = (await perform(store, command, rules)).body as { key: string; id: number };
+      const offer = { operation: "sessions.offer", caller, input: { keyId: id, hash: hashOf(secret) }, now };
+      if (link !== undefined) await perform(store, offer, rules);
+      if (process.stderr.isTTY) return { line: `${key}  (shown this once)`, shell: key, link };
+      // A transaction that is run again has written the same secrets.
+      if (!isWritten) {
+        writeSecret(file, "the first admin key", key);
+        isWritten = true;
+        // An old one is of no use any more.
+        rmSync(linkFile, { force: true });
+        if (link !== undefined) writeSecret(linkFile, "the link to sign in by", link);
+      }
+      return { ...inFile(file), link: link && `in ${linkFile}` };
     });
   } catch (error) {
-    if (isWritten) rmSync(file, { force: true });
+    if (isWritten) for (const each of [file, linkFile]) rmSync(each, { force: true });
     throw error;
   } finally {
     await close();
@@ -69,6 +80,8 @@ export interface KeyPlace {
   readonly line: string;
   /** How a shell gets at it. */
   readonly shell: string;
+  /** The link to sign in by, or where it is; only at the first start. */
+  readonly link?: string | undefined;
 }
 
 const nowhere: KeyPlace = {
@@ -80,12 +93,12 @@ function inFile(file: string): KeyPlace {
   return { line: `in ${file}`, shell: `$(cat ${quoted(file)})` };
 }
 
-/** Where the first admin key is put when the database is no file beside it. */
+/** Where the first secrets are put when the database is no file beside them. */
 const KEY_FOLDER = "./data";
 
-function keyFile({ databaseUrl }: Config): string {
+function fileBeside({ databaseUrl }: Config, name: string): string {
   const folder = isPostgres(databaseUrl) ? KEY_FOLDER : dirname(databaseUrl);
-  return relative(process.cwd(), join(folder, "admin.key"));
+  return relative(process.cwd(), join(folder, name));
 }
 
 /** The file may be another store's, or its key may be revoked by now. */
@@ -103,15 +116,15 @@ function textOf(file: string): string {
 }
 
 /** Only ever a new file: what is there may be the key of another store, and others may be able to read it. */
-function writeSecret(file: string, text: string): void {
+function writeSecret(file: string, what: string, text: string): void {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    writeFileSync(file, text, { mode: 0o600, flag: "wx" });
+    writeFileSync(file, `${text}\n`, { mode: 0o600, flag: "wx" });
   } catch (error) {
     const { code, message } = error as { code?: string; message: string };
     const reason = code === "EEXIST" ? "it is there already, perhaps with the key of another store" : message;
     throw new Refused(
-      `Cannot write the first admin key to ${file} (${reason}). Move what is there away and start again.`,
+      `Cannot write ${what} to ${file} (${reason}). Move what is there away and start again.`,
     );
   }
 }

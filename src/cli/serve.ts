@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import type { Config } from "../config.ts";
 import { causeOf } from "../core/failure.ts";
+import { LINK_MS } from "../core/sessions.ts";
 import { openLog } from "../http/log.ts";
 import { NotListening } from "../listening.ts";
 import { type Running, start } from "../main.ts";
@@ -45,16 +46,19 @@ export function serveCommand(stop: Promise<void>): Command {
 }
 
 async function welcomed(config: Config, url: string): Promise<void> {
-  process.stderr.write(welcome(url, await firstKey(config)));
+  process.stderr.write(welcome(url, await firstKey(config, url), config.console === "on"));
 }
 
-function welcome(url: string, { line, shell }: KeyPlace): string {
+function welcome(url: string, { line, shell, link }: KeyPlace, hasConsole: boolean): string {
+  const signIn =
+    link === undefined ? "" : `  sign in     ${link}  (works once, within ${LINK_MS / 60_000} minutes)\n`;
+  const webConsole = hasConsole ? `  console     ${url}/console\n${signIn}` : "";
   return `
   Petstore is listening on ${url}
 
   admin key   ${line}
   try it      curl -H "X-API-Key: ${shell}" ${url}/pets
-  docs        ${url}/docs
+${webConsole}  docs        ${url}/docs
   document    ${url}/openapi.json
   stop        Ctrl-C
 `;

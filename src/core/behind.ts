@@ -71,6 +71,7 @@ export const internal = {
   "behind.forget": async (cx: WriteContext, { beforeDay }: { readonly beforeDay: number }) => {
     await cx.store.forgetUsage(beforeDay);
     await cx.store.forgetParts(cx.now - PARTS_KEPT_MS);
+    await cx.store.forgetSessions(cx.now);
     return { body: undefined };
   },
 

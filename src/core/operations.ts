@@ -10,6 +10,7 @@ import { inventory } from "./inventory.ts";
 import { orders } from "./orders.ts";
 import { pets } from "./pets.ts";
 import type { Awaitable } from "./ports.ts";
+import { sessions } from "./sessions.ts";
 import { store } from "./store.ts";
 import { webhooks } from "./webhooks.ts";
 
@@ -36,7 +37,7 @@ export function operation(id: string): AnyOperation {
   return found;
 }
 
-const byName = new Map([...named(operations, ""), ...named(internal, ""), ...named(delivering, "")]);
+const byName = new Map([operations, internal, delivering, sessions].flatMap((tree) => named(tree, "")));
 
 function named(tree: object, prefix: string): [string, AnyOperation][] {
   return Object.entries(tree).flatMap(([name, entry]) =>

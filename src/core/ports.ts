@@ -34,6 +34,7 @@ import type {
   PetQuery,
   PetRecord,
   PetWithCategory,
+  SessionRecord,
   Standing,
   StockMove,
   UsageQuery,
@@ -69,6 +70,8 @@ export interface Reads extends WebhookReads {
   eventBounds(): Awaitable<EventBounds>;
   keptAnswer(clientId: number, key: string, keptSince: number): Awaitable<KeptAnswer | null>;
   keyByHash(hash: string): Awaitable<KnownKey | null>;
+  /** A session of the console, over or not. */
+  session(hash: string): Awaitable<SessionRecord | null>;
   key(id: Int64): Awaitable<KeyRecord | null>;
   /** All keys, or all of a client. */
   keys(clientId: Int64 | null): Awaitable<KeyRecord[]>;
@@ -175,6 +178,23 @@ export interface Writes extends Reads, WebhookWrites {
   takeDuty(name: string, now: number, until: number): Awaitable<boolean>;
   /** Of each key once. */
   keepLastUses(rows: readonly { readonly keyId: number; readonly at: number }[]): Awaitable<void>;
+  /** The key's oldest sessions end, as far as there are more than `most`. */
+  addSession(
+    session: { readonly hash: string; readonly keyId: number; readonly endsAt: number },
+    most: number,
+    now: number,
+  ): Awaitable<void>;
+  useSession(hash: string, now: number): Awaitable<void>;
+  endSession(hash: string): Awaitable<void>;
+  /** Sessions and links that are over. */
+  forgetSessions(endedBefore: number): Awaitable<void>;
+  addSignInLink(link: {
+    readonly hash: string;
+    readonly keyId: number;
+    readonly endsAt: number;
+  }): Awaitable<void>;
+  /** The key that the link signs in, once; `null`: it was used, or is over. */
+  takeSignInLink(hash: string, now: number): Awaitable<number | null>;
   addAudit(entry: Omit<AuditRecord, "id">): Awaitable<void>;
   raiseAccessRevision(): Awaitable<void>;
 }

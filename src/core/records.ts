@@ -80,6 +80,14 @@ export interface KnownKey extends KeyRecord, Quota {
   readonly conduct: Conduct | null;
 }
 
+/** Somebody who is signed in to the console, with the key that it acts as. */
+export interface SessionRecord {
+  readonly key: KnownKey;
+  /** To the minute. */
+  readonly usedAt: number;
+  readonly endsAt: number;
+}
+
 export interface BanRecord {
   readonly id: number;
   readonly keyId: number;

@@ -7,8 +7,7 @@ export type TrustedProxies = number | readonly string[];
 export function addressReader(
   trusted: TrustedProxies,
 ): (peer: string, forwardedFor: string | null) => string {
-  const isTrusted =
-    typeof trusted === "number" ? (_address: string, hop: number) => hop < trusted : inNetworks(trusted);
+  const isTrusted = truster(trusted);
   return (peer, forwardedFor) => {
     let address = plain(peer);
     if (forwardedFor === null) return grouped(address);
@@ -22,6 +21,16 @@ export function addressReader(
     // A copy: what is cut out of a header would keep the whole request in memory.
     return Buffer.from(grouped(address)).toString();
   };
+}
+
+/** Whether the one at the other end of a connection is a proxy that is believed. */
+export function trustsPeer(trusted: TrustedProxies): (peer: string) => boolean {
+  const isTrusted = truster(trusted);
+  return (peer) => isTrusted(plain(peer), 0);
+}
+
+function truster(trusted: TrustedProxies): (address: string, hop: number) => boolean {
+  return typeof trusted === "number" ? (_address, hop) => hop < trusted : inNetworks(trusted);
 }
 
 function inNetworks(networks: readonly string[]): (address: string) => boolean {

@@ -36,10 +36,22 @@ export interface CallerOptions {
   readonly introduce: (known: KnownKey, askedAt: number) => void;
   readonly keyWasUsed: (keyId: number, at: number) => void;
   readonly keysInAGeneration?: number;
+  /** Who is signed in to the console; nobody looks at a cookie without it. */
+  readonly sessions?: Sessions | undefined;
+}
+
+/** Who a request without a key is from, if its cookie says so. */
+export interface Sessions {
+  identify(
+    request: Asked,
+    now: number,
+    rememberedOnly?: boolean,
+  ): Awaitable<KnownCaller | Failure> | undefined;
+  forget(): void;
 }
 
 export function callers(options: CallerOptions): Callers {
-  const { store, introduce, keyWasUsed, keysInAGeneration = KEYS_IN_A_GENERATION } = options;
+  const { store, introduce, keyWasUsed, keysInAGeneration = KEYS_IN_A_GENERATION, sessions } = options;
   let remembered = new Map<string, Remembered>();
   /** The generation before. To forget all at once instead would make every key a look-up again. */
   let earlier = new Map<string, Remembered>();
@@ -81,8 +93,7 @@ export function callers(options: CallerOptions): Callers {
       return found;
     }
     introduce(found, askedAt);
-    const { id: keyId, clientId, role, perMinute, perDay, bannedUntil, lifts, expiresAt } = found;
-    const caller = { keyId, clientId, role, perMinute, perDay, bannedUntil, lifts, expiresAt, usedAt: 0 };
+    const caller = { ...callerOf(found), usedAt: 0 };
     if (isCurrent) remember(key, caller);
     return caller;
   };
@@ -107,7 +118,8 @@ export function callers(options: CallerOptions): Callers {
   return {
     identify(request, now, rememberedOnly) {
       const key = keyOf(request);
-      if (typeof key !== "string") return key;
+      if (typeof key !== "string")
+        return (key === missingKey ? sessions?.identify(request, now, rememberedOnly) : undefined) ?? key;
       const known = recall(key);
       if (known && (known.expiresAt === null || known.expiresAt > now)) return noted(known, now);
       const refused = refusals.get(key);
@@ -120,8 +132,15 @@ export function callers(options: CallerOptions): Callers {
       earlier = new Map();
       refusals = new Map();
       lookUps = new Map();
+      sessions?.forget();
     },
   };
+}
+
+/** What of a key is remembered. */
+export function callerOf(key: KnownKey): KnownCaller {
+  const { id: keyId, clientId, role, perMinute, perDay, bannedUntil, lifts, expiresAt } = key;
+  return { keyId, clientId, role, perMinute, perDay, bannedUntil, lifts, expiresAt };
 }
 
 // Made once: a refusal costs no stack trace.
@@ -181,7 +200,8 @@ function bearerOf(authorization: string): string | Failure {
   return /^bearer +(\S.*)$/i.exec(authorization)?.[1] ?? otherScheme;
 }
 
-function refusal(key: KnownKey, now: number): Failure | undefined {
+/** Why a key that was found does not work, if so. */
+export function refusal(key: KnownKey, now: number): Failure | undefined {
   if (key.revokedAt !== null) return revokedKey;
   if (key.expiresAt !== null && key.expiresAt <= now) {
     const at = new Date(key.expiresAt).toISOString();

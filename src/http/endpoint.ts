@@ -10,7 +10,9 @@ import {
   takesIfMatch,
 } from "../contract/route.ts";
 import { type AnyOperation, operation } from "../core/operations.ts";
-import type { Meter } from "./exchange.ts";
+import type { Awaitable } from "../core/ports.ts";
+import type { Answer } from "./answer.ts";
+import type { Exchange, Meter } from "./exchange.ts";
 import { type InputReader, inputReader } from "./input.ts";
 import { linesOf } from "./wire/reply.ts";
 
@@ -45,7 +47,12 @@ export interface Path {
   readonly allow: string;
   /** What is read here is for admins. */
   readonly isForAdmins?: boolean;
+  /** What is done here that is no operation of the API, by method. */
+  readonly beside?: Readonly<Partial<Record<string, Beside>>>;
 }
+
+/** Answers a request that was let in and paid for, whoever sent it. */
+export type Beside = (exchange: Exchange) => Awaitable<Answer>;
 
 /** Every path of the contract; `place` gives each of its methods a number. */
 export function paths(place: Meter["place"]): Path[] {

@@ -122,7 +122,8 @@ function operated(exchange: Exchange): Awaitable<Answer> {
   const { method, pathname, search, headers } = request;
   if (pathname.length + search.length > URL_CHARACTERS) refuseLength(pathname.length + search.length);
   if (!path) refusePath(pathname);
-  if (!endpoint && !(path.isForAdmins && isRead(method))) return wrongMethod(path, method);
+  if (!endpoint && !(path.isForAdmins && isRead(method)))
+    return path.beside?.[method]?.(exchange) ?? wrongMethod(path, method);
   if (caller instanceof Failure) return refusedCaller(caller);
   if (!endpoint) refuseStranger(path, caller as KnownCaller);
   requireVersion(headers.get("api-version"));
@@ -149,7 +150,7 @@ function rehearsed(rehearsal: string, exchange: Exchange, call: Call): Promise<A
 /** Most refused keys are refused for one of a few reasons, each of which is answered with the same words for ever. */
 const callerRefusals = new WeakMap<Failure, Answer>();
 
-function refusedCaller(failure: Failure): Answer {
+export function refusedCaller(failure: Failure): Answer {
   // What is behind it goes to the log.
   if (failure.cause !== undefined) throw failure;
   const made = callerRefusals.get(failure);

@@ -10,12 +10,15 @@ export function pages(
   document: () => Promise<object>,
   deprecation: Deprecation,
   isReady: () => Promise<boolean>,
+  /** Where the files of the console are, if it is on. */
+  consoleFolder: URL | undefined,
 ): Record<string, Page> {
   const index = JSON.stringify({
     name: "Petstore",
     version: API_VERSION,
     links: {
       docs: "/docs",
+      ...(consoleFolder && { console: "/console" }),
       document: "/openapi.json",
       documentAsYaml: "/openapi.yaml",
       forLanguageModels: "/llms.txt",
@@ -36,6 +39,7 @@ export function pages(
     "/llms.txt": once(async () =>
       lasting((await import("./docs/llms.ts")).llmsText(deprecation), "text/plain; charset=utf-8"),
     ),
+    ...(consoleFolder && consolePages(consoleFolder)),
     "/livez": () => answer('{"status":"live"}'),
     "/readyz": async () =>
       (await isReady()) ? answer('{"status":"ready"}') : answer('{"status":"not ready"}', 503),
@@ -45,6 +49,24 @@ export function pages(
 /** Figures for Prometheus: made anew for whoever looks. */
 export function metricsPage(text: () => Promise<string>): Page {
   return async () => answer(await text(), 200, "text/plain; version=0.0.4; charset=utf-8");
+}
+
+/** The web page for staff and operators. */
+function consolePages(folder: URL): Record<string, Page> {
+  const part = (name: "page" | "style" | "icon" | "script") =>
+    once(async () => {
+      const { consoleHeaders, consoleParts } = await import("./console/pages.ts");
+      const { type, make } = consoleParts[name];
+      return lasting(await make(folder), type, consoleHeaders);
+    });
+  return {
+    "/console": part("page"),
+    // The page names its parts from where it is.
+    "/console/": () => ({ status: 308, body: null, headerLines: linesOf({ location: "../console" }) }),
+    "/console/style.css": part("style"),
+    "/console/icon.svg": part("icon"),
+    "/console/console.js": part("script"),
+  };
 }
 
 /** What stays the same as long as the server runs, with a tag by which a caller knows that it has it already. */
@@ -73,9 +95,13 @@ function answer(
 
 /** Few ask for these pages: they are made, and their code is loaded, for the first who does. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: T | undefined;
-  return async () => {
-    made ??= await make();
+  let made: Promise<T> | undefined;
+  return () => {
+    // Whoever asks meanwhile waits for the same one; what failed is made anew for the next.
+    made ??= make().catch((error) => {
+      made = undefined;
+      throw error;
+    });
     return made;
   };
 }

@@ -39,6 +39,8 @@ export interface Serving extends Omit<Handling, "isOverloaded" | "addressOf"> {
   readonly pages: Readonly<Record<string, Page>>;
   /** What is served beside the API to a key of the role admin: without limits, while it is banned too. */
   readonly adminPages: Readonly<Record<string, Page>>;
+  /** What a page asks beside the API: with limits, and a key or not. */
+  readonly beside?: readonly Path[] | undefined;
   /** Whether the server is about to stop: an answer is the last on its connection. */
   readonly isStopping: () => boolean;
 }
@@ -52,6 +54,7 @@ export function serve(serving: Serving): Listening {
     maxConnections,
     pages,
     adminPages,
+    beside = [],
     trustProxy,
     isStopping,
     ...house
@@ -68,7 +71,7 @@ export function serve(serving: Serving): Listening {
       return [pattern, { path, page }] as const;
     });
   const find = routes<{ readonly path: Path; readonly page?: Page }>([
-    ...paths(house.meter.place).map((path) => [path.pattern, { path }] as const),
+    ...[...paths(house.meter.place), ...beside].map((path) => [path.pattern, { path }] as const),
     ...placed(pages, false),
     ...placed(adminPages, true),
   ]);

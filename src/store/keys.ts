@@ -8,7 +8,7 @@ const columns = fragment`k.id, k.client_id as "clientId", k.role, k.name, k.last
   k.created_at as "createdAt", (select u.at from key_uses u where u.key_id = k.id) as "lastUsedAt", k.expires_at as "expiresAt", k.revoked_at as "revokedAt",
   (select max(b.until) from bans b where b.key_id = k.id and b.lifted_at is null) as "bannedUntil"`;
 
-interface KnownRow extends Omit<KnownKey, "windows" | "conduct"> {
+export interface KnownRow extends Omit<KnownKey, "windows" | "conduct"> {
   readonly day: number | null;
   readonly dayCount: number;
   readonly minuteOpenedAt: number;
@@ -16,13 +16,17 @@ interface KnownRow extends Omit<KnownKey, "windows" | "conduct"> {
   readonly conduct: string | null;
 }
 
-const keyByHash = sql<KnownRow>`
-  select ${columns}, c.per_minute as "perMinute", c.per_day as "perDay", c.suspended_at as "clientSuspendedAt",
+/** All that must be known of a key to let it in; and where that is, beside the key's own row. */
+export const knownColumns = fragment`${columns}, c.per_minute as "perMinute", c.per_day as "perDay", c.suspended_at as "clientSuspendedAt",
     (select count(*) from bans b where b.key_id = k.id and b.lifted_at is not null) as "lifts",
-    w.minute_opened_at as "minuteOpenedAt", w.minute_count as "minuteCount", w.day, w.day_count as "dayCount", x.conduct
-  from api_keys k join clients c on c.id = k.client_id
+    w.minute_opened_at as "minuteOpenedAt", w.minute_count as "minuteCount", w.day, w.day_count as "dayCount", x.conduct`;
+export const besideKey = fragment`join clients c on c.id = k.client_id
     left join client_windows w on w.client_id = k.client_id
-    left join key_conduct x on x.key_id = k.id
+    left join key_conduct x on x.key_id = k.id`;
+
+const keyByHash = sql<KnownRow>`
+  select ${knownColumns}
+  from api_keys k ${besideKey}
   where k.hash = :hash`.as(known);
 
 const keyById = sql<KeyRecord>`select ${columns} from api_keys k where k.id = :id`;
@@ -91,7 +95,7 @@ function lastUsesOf(keyIds: ReadonlySet<number>, tallies: readonly Tally[]): Map
   return uses;
 }
 
-function known({ day, dayCount, minuteOpenedAt, minuteCount, conduct, ...key }: KnownRow): KnownKey {
+export function known({ day, dayCount, minuteOpenedAt, minuteCount, conduct, ...key }: KnownRow): KnownKey {
   return {
     ...key,
     windows: day === null ? null : { day, dayCount, minuteOpenedAt, minuteCount },

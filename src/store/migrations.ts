@@ -1,3 +1,4 @@
+import { sessionTables } from "./session-tables.ts";
 import { webhookTables } from "./webhook-tables.ts";
 
 /** The few words in which the engines' table definitions differ. */
@@ -248,4 +249,5 @@ export const migrations: readonly Migration[] = [
     ],
   },
   webhookTables,
+  sessionTables,
 ];

@@ -9,6 +9,7 @@ import { limitReads, limitWrites } from "./limits.ts";
 import { movementReads } from "./movements.ts";
 import { orderReads, orderWrites } from "./orders.ts";
 import { petReads, petWrites } from "./pets.ts";
+import { sessionReads, sessionWrites } from "./sessions.ts";
 import type { Db } from "./statement.ts";
 import { tallyReads, tallyWrites } from "./tallies.ts";
 import { webhookReads, webhookWrites } from "./webhooks.ts";
@@ -28,6 +29,7 @@ export function reads(db: Db): Reads {
     ...limitReads(db, tallies),
     ...webhookReads(db),
     ...deliveryReads(db),
+    ...sessionReads(db),
   };
 }
 
@@ -46,5 +48,6 @@ export function writes(db: Db): Writes {
     ...tallyWrites(db),
     ...webhookWrites(db),
     ...deliveryWrites(db),
+    ...sessionWrites(db),
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import {
   adminKey,
   aFolder,
@@ -28,7 +28,17 @@ test("a first start makes the database, hides the admin key in a file and prints
   for (const name of readdirSync(folder.file("data")))
     expect(statSync(folder.file(`data/${name}`)).mode & 0o077, name).toBe(0);
 
+  const link = readFileSync(folder.file("data/console.link"), "utf8").trim();
+  expect(link).toStartWith(`${server.url}/console#link=`);
+  const signIn = () =>
+    fetch(`${server.url}/console/session`, {
+      method: "POST",
+      headers: { "x-petstore-console": "1", "x-petstore-link": link.split("=")[1] as string },
+    });
+  expect([(await signIn()).status, (await signIn()).status]).toEqual([204, 401]);
+
   const banner = server.stderr();
+  expect(banner).toContain("sign in     in data/console.link");
   expect(banner).toContain(`listening on ${server.url}\n`);
   expect(banner).toContain("data/admin.key");
   const line = /curl .*/.exec(banner)?.[0] as string;
@@ -44,6 +54,15 @@ test("a first start makes the database, hides the admin key in a file and prints
 
   expect(await server.end("SIGTERM")).toBe(0);
   expect(server.stdout() + server.stderr()).not.toMatch(aKey);
+  expect(server.stdout() + server.stderr()).not.toContain(link.split("=")[1] as string);
+});
+
+test("with the console off a first start names no page and makes no link", async () => {
+  using folder = aFolder();
+  await using server = await serving({ database: folder.database, env: { CONSOLE: "off" } });
+  expect(await server.end("SIGTERM")).toBe(0);
+  expect(server.stderr()).not.toMatch(/console|sign in/);
+  expect(readdirSync(folder.file("data"))).not.toContain("console.link");
 });
 
 test("a second start makes no second key and loads no second catalogue", async () => {
@@ -71,10 +90,13 @@ test("on a terminal the key is shown once, at the first start, and in no file", 
   expect(first.text.match(new RegExp(aKey, "g"))?.length).toBe(2);
   expect(new Set(first.text.match(new RegExp(aKey, "g"))).size).toBe(1);
   expect(first.text).toContain("shown this once");
+  expect(first.text).toMatch(/ http:\S+\/console#link=[\w-]{43} {2}\(works once, within 15 minutes\)/);
   expect(first.curlStatus).toBe(200);
   expect(existsSync(folder.file("data/admin.key"))).toBe(false);
+  expect(existsSync(folder.file("data/console.link"))).toBe(false);
   const second = await onATerminal(folder);
   expect(second.text).not.toMatch(aKey);
+  expect(second.text).not.toContain("#link=");
   expect(second.text).toContain("keys create --role admin");
 }, 20_000);
 

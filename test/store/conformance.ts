@@ -14,6 +14,7 @@ import type {
 import { isPossible, type Stock, settle } from "../../src/core/status.ts";
 import { accessCases } from "./access-conformance.ts";
 import { eventCases } from "./event-conformance.ts";
+import { sessionCases } from "./session-conformance.ts";
 import { webhookCases } from "./webhook-conformance.ts";
 
 /** An engine with an empty, migrated store of its own. */
@@ -378,6 +379,7 @@ export function aStoreSuite(engine: string, open: () => Promise<OpenedStore>): v
   accessCases(named, () => store);
   eventCases(named, () => store);
   webhookCases(named, () => store);
+  sessionCases(named, () => store);
 
   test(
     named("what the rules do not allow is refused by the engine itself, and is no trouble of the engine's"),

@@ -151,6 +151,7 @@ test("every look-up of one record goes straight to it", async () => {
     (asked) => asked.category(1),
     (asked) => asked.order(1),
     (asked) => asked.keyByHash("a"),
+    (asked) => asked.session("a"),
     (asked) => asked.keptAnswer(1, "k", 0),
     (asked) => asked.client(1),
     (asked) => asked.key(1),

@@ -267,4 +267,6 @@ export const notCarried: Readonly<Record<string, string>> = {
     "says which running instance sweeps for the next minute; instances on the new store take turns anew",
   written_parts:
     "says what running processes have written behind; those on the new store begin with new ones",
+  sessions: "says who is signed in to the console; whoever is signs in again on the new store",
+  sign_in_links: "lets the operator sign in once, minutes after the first start of one server",
 };

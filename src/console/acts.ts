@@ -1,0 +1,47 @@
+import { PreconditionFailedError } from "../../client/src/index.ts";
+import { openAgain } from "./address.ts";
+import { agreed, openDialog } from "./dialog.ts";
+import type { Child } from "./dom.ts";
+import { failed } from "./list.ts";
+import { tell } from "./notices.ts";
+
+interface Act {
+  /** What is told when it is done. */
+  readonly done: string;
+  readonly act: () => PromiseLike<unknown>;
+  /** What follows when it is done. */
+  readonly after?: () => unknown;
+}
+
+/** Does something at the press of a button; what is refused is explained, and can be tried again. */
+export async function perform({ done, act, after }: Act): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    const isStale = error instanceof PreconditionFailedError;
+    openDialog("That did not work", (close) =>
+      failed(
+        error,
+        () => {
+          close();
+          return isStale ? openAgain() : perform({ done, act, ...(after && { after }) });
+        },
+        isStale ? "Look at it as it is now" : "Try again",
+      ),
+    );
+    return;
+  }
+  tell(done);
+  await after?.();
+}
+
+interface Asked extends Act {
+  readonly title: string;
+  readonly text: Child;
+  readonly verb: string;
+}
+
+/** Asks first. */
+export async function performIfAgreed({ title, text, verb, ...act }: Asked): Promise<void> {
+  if (await agreed({ title, text, verb })) await perform(act);
+}

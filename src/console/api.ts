@@ -1,0 +1,74 @@
+import { type Account, type Limits, Petstore, type Role } from "../../client/src/index.ts";
+import { patient } from "./patience.ts";
+
+/** Where the API is: beside the page, whatever a proxy put in front of both. */
+const base = new URL(".", location.href).href;
+/** Says that a request is of this page: no page of another origin can send it. */
+const ours = { "x-petstore-console": "1" };
+const TIMEOUT_MS = 120_000;
+
+/** The API, as the key that was signed in with. It is told apart by the cookie, which no script can read. */
+export const petstore = new Petstore({
+  baseUrl: base,
+  fetch: patient(sendOurs, isDaySpent),
+  // Whoever looks at a page sees what it waits for; the client would wait in silence.
+  pace: false,
+  maxRetries: 2,
+  timeoutMs: TIMEOUT_MS,
+});
+
+let whenSignedOut = () => {};
+
+/** Has something done whenever the server no longer knows who we are. */
+export function onSignedOut(act: () => void): void {
+  whenSignedOut = act;
+}
+
+/** Trades a key for a session; `undefined`, or why it was refused. The key is not kept. */
+export function signInWithKey(key: string): Promise<string | undefined> {
+  return session("POST", { "x-api-key": key });
+}
+
+/** Uses up the link of a first start. */
+export function signInByLink(link: string): Promise<string | undefined> {
+  return session("POST", { "x-petstore-link": link });
+}
+
+export function signOut(): Promise<string | undefined> {
+  return session("DELETE", {});
+}
+
+const roles: readonly Role[] = ["customer", "staff", "admin"];
+
+/** Whether the account's key has this role or one above. */
+export function mayAct({ key }: Account, role: Role): boolean {
+  return roles.indexOf(key.role) >= roles.indexOf(role);
+}
+
+async function session(method: string, headers: Record<string, string>): Promise<string | undefined> {
+  try {
+    const response = await fetch(`${base}console/session`, { method, headers: { ...ours, ...headers } });
+    if (response.ok) return undefined;
+    const { message } = (await response.json()) as { message: string };
+    return message;
+  } catch {
+    return "The server could not be reached. Try again.";
+  }
+}
+
+/** Sends a request as the page's own. */
+async function sendOurs(url: string, init: RequestInit): Promise<Response> {
+  const headers = new Headers(init.headers);
+  for (const [name, value] of Object.entries(ours)) headers.set(name, value);
+  const response = await fetch(url, { ...init, headers });
+  if (response.status === 401) whenSignedOut();
+  return response;
+}
+
+/** To ask costs nothing, and is no strike. */
+async function isDaySpent(): Promise<boolean> {
+  const response = await sendOurs(`${base}account/limits`, {});
+  if (!response.ok) return false;
+  const { day } = (await response.json()) as Limits;
+  return day.remaining === 0;
+}

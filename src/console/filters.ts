@@ -1,0 +1,61 @@
+import { keepQuery } from "./address.ts";
+import { h, newId } from "./dom.ts";
+
+/** Typing is waited for this long before the list is asked for. */
+const TYPING_MS = 250;
+
+/** One thing that a list can be narrowed by. */
+export interface Filter {
+  readonly name: string;
+  readonly label: string;
+  /** Without them it is a line of text. */
+  readonly choices?: readonly (readonly [value: string, label: string])[];
+  readonly type?: "search" | "number" | "date";
+}
+
+export interface Filters {
+  readonly element: HTMLElement;
+  /** What is chosen; nothing for what is not. */
+  value(name: string): string | undefined;
+}
+
+/** What a list is narrowed by: in force at once, and kept in the address. */
+export function filters(
+  path: string,
+  query: URLSearchParams,
+  wanted: readonly Filter[],
+  onChange: () => void,
+): Filters {
+  const controls = new Map<string, HTMLInputElement | HTMLSelectElement>();
+  let timer = 0;
+  const changed = () => {
+    clearTimeout(timer);
+    keepQuery(path, Object.fromEntries([...controls].map(([name, { value }]) => [name, value])));
+    onChange();
+  };
+  const typed = () => {
+    clearTimeout(timer);
+    timer = window.setTimeout(changed, TYPING_MS);
+  };
+  const fields = wanted.map(({ name, label, choices, type = "search" }) => {
+    const id = newId();
+    const value = query.get(name) ?? "";
+    const control = choices
+      ? h(
+          "select",
+          { id, onchange: changed },
+          choices.map(([each, words]) => h("option", { value: each, selected: each === value }, words)),
+        )
+      : h("input", { id, type, value, autocomplete: "off", min: 0, oninput: typed });
+    controls.set(name, control);
+    return h("div", { class: "field" }, h("label", { for: id }, label), control);
+  });
+  const submit = (event: Event) => {
+    event.preventDefault();
+    changed();
+  };
+  return {
+    element: h("form", { class: "filters", role: "search", onsubmit: submit }, fields),
+    value: (name) => controls.get(name)?.value.trim() || undefined,
+  };
+}

@@ -1,0 +1,109 @@
+// The console: a page for staff and operators that does what any program could do through the client.
+import { type Account, AuthenticationError } from "../../client/src/index.ts";
+import { here, takeLink } from "./address.ts";
+import { onSignedOut, petstore, signInByLink, signOut } from "./api.ts";
+import { fill, h } from "./dom.ts";
+import { type Frame, frame } from "./frame.ts";
+import { failed } from "./list.ts";
+import { forgetNames } from "./names.ts";
+import { tell } from "./notices.ts";
+import { pageAt } from "./pages.ts";
+import { signInAgain, signInScreen } from "./sign-in.ts";
+import { explained, isAbort } from "./words.ts";
+
+/** What takes longer says that it is loading. */
+const QUICK_MS = 150;
+
+let account: Account | undefined;
+let around: Frame;
+let running = new AbortController();
+
+window.addEventListener("hashchange", () => account && open());
+const link = takeLink();
+if (link === undefined) await enter();
+else await enter(await signInByLink(link));
+
+/** Finds out who is signed in, and shows the page that the address names. */
+async function enter(trouble?: string): Promise<void> {
+  onSignedOut(() => {});
+  try {
+    account = await petstore.account.get();
+  } catch (error) {
+    const isNobody = error instanceof AuthenticationError && error.code === "missing_api_key";
+    signInScreen(trouble ?? (isNobody ? undefined : explained(error)), enter);
+    return;
+  }
+  onSignedOut(() => signInAgain(enterAgain));
+  around = frame(account, leave);
+  if (trouble !== undefined) tell(trouble);
+  await open();
+}
+
+/** The same person goes on where it was; another begins anew. */
+async function enterAgain(): Promise<void> {
+  try {
+    const { key } = await petstore.account.get();
+    if (key.id !== account?.key.id) await enter();
+    else tell("Signed in again. Go on where you were.");
+  } catch (error) {
+    tell(explained(error));
+  }
+}
+
+async function leave(): Promise<void> {
+  const trouble = await signOut();
+  if (trouble !== undefined) {
+    tell(trouble);
+    return;
+  }
+  running.abort();
+  account = undefined;
+  signInScreen(undefined, enter);
+}
+
+/** Shows the page that the address names, from its top. */
+async function open(): Promise<void> {
+  forgetNames();
+  await draw(true);
+}
+
+async function draw(isNew: boolean): Promise<void> {
+  const signedIn = account as Account;
+  const { parts, query } = here();
+  running.abort();
+  running = new AbortController();
+  const { signal } = running;
+  const { main } = around;
+  const { title, show } = pageAt(parts, signedIn);
+  around.mark(parts[0] ?? "");
+  document.title = `${title} · Petstore console`;
+  main.setAttribute("aria-busy", "true");
+  const loading = setTimeout(() => isNew && fill(main, h("p", { class: "loading" }, "Loading …")), QUICK_MS);
+  const focused =
+    document.activeElement instanceof HTMLElement ? document.activeElement.dataset.key : undefined;
+  try {
+    const refresh = () => draw(false);
+    const content = await show({ account: signedIn, id: Number(parts[1]), query, signal, refresh });
+    if (signal.aborted) return;
+    fill(main, content);
+  } catch (error) {
+    if (isAbort(error) || signal.aborted) return;
+    fill(
+      main,
+      h("h1", { tabindex: "-1" }, title),
+      failed(error, () => draw(isNew)),
+    );
+  } finally {
+    clearTimeout(loading);
+  }
+  main.removeAttribute("aria-busy");
+  settleFocus(main, isNew, focused);
+}
+
+/** A new page begins at its heading; one that was drawn anew keeps the focus where it was. */
+function settleFocus(main: HTMLElement, isNew: boolean, key: string | undefined): void {
+  if (isNew) {
+    window.scrollTo(0, 0);
+    main.querySelector<HTMLElement>("h1")?.focus();
+  } else if (key !== undefined) main.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus();
+}

@@ -1,0 +1,56 @@
+import type { EventData, EventType, Order, StoreEvent } from "../../../client/src/index.ts";
+import { hrefOf } from "../address.ts";
+import { type Child, h } from "../dom.ts";
+import { petName } from "../names.ts";
+import { count, some } from "../words.ts";
+
+type Sentences = { readonly [T in EventType]: (data: EventData[T]) => Child };
+
+/** What each type of event says to somebody in the shop. */
+const sentences: Sentences = {
+  "pet.created": ({ id, name }) => [pet(id, name), " was added"],
+  "pet.updated": ({ id, name }) => [pet(id, name), " was changed"],
+  "pet.status_changed": ({ id, name, previousStatus, status }) => [
+    pet(id, name),
+    ` was ${previousStatus} and is ${status}`,
+  ],
+  "pet.deleted": ({ name }) => `${name} was removed`,
+  "category.created": ({ name }) => `The category ${name} was added`,
+  "category.updated": ({ name }) => `The category ${name} was changed`,
+  "category.deleted": ({ name }) => `The category ${name} was removed`,
+  "inventory.changed": ({ petId, change, quantity }) => [
+    pet(petId),
+    `: ${change > 0 ? "+" : "−"}${count(Math.abs(change))}, ${count(quantity)} in stock`,
+  ],
+  "inventory.depleted": ({ petId }) => [pet(petId), " is out of stock"],
+  "order.placed": (order) => [ordered(order), " was placed"],
+  "order.updated": (order) => [ordered(order), " was changed"],
+  "order.completed": (order) => [ordered(order), " is complete"],
+  "order.cancelled": (order) => [ordered(order), " was cancelled"],
+  "quota.warning": ({ clientId, used, limit }) =>
+    `Client ${clientId} has used ${count(used)} of its ${some(limit, "request")} of today`,
+  "key.strike_warning": ({ keyId, strikes, threshold }) =>
+    `Key ${keyId} has ${strikes} of ${threshold} strikes`,
+  "key.banned": ({ keyId, until }) => `Key ${keyId} is banned until ${new Date(until).toLocaleString()}`,
+  "key.unbanned": ({ keyId }) => `Key ${keyId} works again`,
+};
+
+/** The pet that an event is about, and its name if the event tells it. */
+export function petIn({ type, data }: StoreEvent): { readonly id?: number; readonly name?: string } {
+  if (type.startsWith("pet.")) return data as { id: number; name: string };
+  return "petId" in data && data.petId !== undefined ? { id: data.petId } : {};
+}
+
+/** An event in words; a type that this page does not know yet by its name. */
+export function wordsOf({ type, data, subject }: StoreEvent): Child {
+  const sentence = sentences[type] as ((data: unknown) => Child) | undefined;
+  return sentence ? sentence(data) : `${type} of ${subject}`;
+}
+
+function pet(id: number, name = petName(id)): Child {
+  return h("a", { href: hrefOf(`pets/${id}`) }, name);
+}
+
+function ordered({ id, petId, quantity }: Order): Child {
+  return petId === undefined ? `Order ${id}, a draft,` : [`Order ${id} of ${quantity ?? 1} × `, pet(petId)];
+}

@@ -1,0 +1,107 @@
+import type { EventType, StoreEvent } from "../../../client/src/index.ts";
+import { petstore } from "../api.ts";
+import { type Child, fill, h } from "../dom.ts";
+import { filters } from "../filters.ts";
+import { failed } from "../list.ts";
+import { learnPets, notePet } from "../names.ts";
+import { heading, type Page, type Visit } from "../visit.ts";
+import { badge, isAbort, time } from "../words.ts";
+import { petIn, wordsOf } from "./event-words.ts";
+
+/** Older ones leave the page; the API has them. */
+const SHOWN = 200;
+/** What happened a while ago is shown first, so that the page is not empty. */
+const WHILE_MS = 15 * 60 * 1000;
+const AT_ONCE = 100;
+
+const kinds: Readonly<Record<string, readonly EventType[]>> = {
+  orders: ["order.placed", "order.updated", "order.completed", "order.cancelled"],
+  pets: ["pet.created", "pet.updated", "pet.status_changed", "pet.deleted"],
+  stock: ["inventory.changed", "inventory.depleted"],
+  "keys and quotas": ["quota.warning", "key.strike_warning", "key.banned", "key.unbanned"],
+};
+
+export const eventsPage: Page = { title: "Live feed", show };
+
+function show({ query, signal }: Visit): Child {
+  const feed = feedOf();
+  const state = h("p", { class: "soft", role: "status" });
+  const kind = () => kinds[narrowing.value("kind") ?? ""];
+  let following = new AbortController();
+
+  /** Goes on behind the last event that is shown; the client connects again by itself. */
+  const follow = async () => {
+    following = new AbortController();
+    const { signal: ended } = following;
+    fill(state, badge("live", "good"), " New events appear at the top.");
+    pause.textContent = "Pause";
+    try {
+      if (feed.last === undefined) await recall(ended);
+      const stream = petstore.events.stream({ type: kind(), lastEventId: feed.last }, { signal: ended });
+      for await (const event of stream) feed.add(event);
+    } catch (error) {
+      if (isAbort(error) || ended.aborted) return;
+      fill(state, badge("not connected", "bad"));
+      feed.say(failed(error, restart));
+    }
+  };
+  /** What happened in the last minutes, as far as one page of it goes; the stream brings the rest. */
+  const recall = async (ended: AbortSignal) => {
+    const since = new Date(Date.now() - WHILE_MS).toISOString();
+    const recent = await petstore.events.list({ type: kind(), since, limit: AT_ONCE }, { signal: ended });
+    // Once for all of them: a request for each new event would use the quota up.
+    await learnPets(
+      recent.map((event) => petIn(event).id),
+      ended,
+    );
+    for (const event of recent) feed.add(event);
+    if (recent.length === 0)
+      feed.say(h("p", { class: "empty" }, "Nothing happened lately. Sell a pet, and you will see it here."));
+  };
+  const restart = () => {
+    following.abort();
+    feed.clear();
+    return follow();
+  };
+  const toggle = () => {
+    if (following.signal.aborted) return void follow();
+    following.abort();
+    fill(state, badge("paused", "wait"), " Going on shows what was missed.");
+    pause.textContent = "Go on";
+  };
+
+  const choices = ["", ...Object.keys(kinds)].map((each) => [each, each || "everything"] as const);
+  const narrowing = filters("events", query, [{ name: "kind", label: "Show", choices }], restart);
+  const pause = h("button", { type: "button", onclick: toggle }, "Pause");
+  signal.addEventListener("abort", () => following.abort());
+  void follow();
+  return [heading("Live feed", pause), narrowing.element, state, feed.element];
+}
+
+/** Events, newest first, and what is said where there are none. */
+function feedOf() {
+  const lines = h("ol", { class: "feed", "aria-label": "Events, newest first" });
+  const foot = h("div", { class: "foot" });
+  let last: string | undefined;
+  return {
+    element: h("div", { class: "listing" }, lines, foot),
+    /** The id of the newest; nothing before the first. */
+    get last() {
+      return last;
+    },
+    add(event: StoreEvent) {
+      last = event.id;
+      const { id, name } = petIn(event);
+      if (id !== undefined && name !== undefined) notePet(id, name);
+      const when = h("span", { class: "soft" }, time(event.time));
+      lines.prepend(h("li", {}, h("span", {}, wordsOf(event)), when));
+      while (lines.childElementCount > SHOWN) lines.lastElementChild?.remove();
+      fill(foot);
+    },
+    say: (text: Child) => fill(foot, text),
+    clear() {
+      last = undefined;
+      fill(lines);
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import type { InventoryItem, PetStatus } from "../../../client/src/index.ts";
+import { mayAct, petstore } from "../api.ts";
+import { h } from "../dom.ts";
+import { filters } from "../filters.ts";
+import { type List, list } from "../list.ts";
+import { learnPets, petLink, petName } from "../names.ts";
+import { button, heading, type Page, type Visit } from "../visit.ts";
+import { badge, count, statusChoices } from "../words.ts";
+import { setStock } from "./stock-form.ts";
+
+const ON_A_PAGE = 50;
+
+export const inventoryPage: Page = { title: "Inventory", show };
+
+function show({ account, query }: Visit) {
+  const isStaff = mayAct(account, "staff");
+  const narrowing = filters(
+    "inventory",
+    query,
+    [
+      { name: "status", label: "Status", choices: statusChoices },
+      { name: "maxQuantity", label: "At most this stock", type: "number" },
+    ],
+    () => void stock.reload(),
+  );
+  const stock: List<InventoryItem> = list({
+    label: "Stock of each pet",
+    keyOf: ({ petId }) => petId,
+    load: (signal) => {
+      const [status, most] = [narrowing.value("status"), narrowing.value("maxQuantity")];
+      return petstore.inventory.list(
+        {
+          status: status === undefined ? undefined : [status as PetStatus],
+          maxQuantity: most === undefined ? undefined : Number(most),
+          limit: ON_A_PAGE,
+        },
+        { signal },
+      );
+    },
+    prepare: (found, signal) =>
+      learnPets(
+        found.map(({ petId }) => petId),
+        signal,
+      ),
+    empty: () => h("p", {}, "No pet is like that. Ask for less above."),
+    columns: [
+      { name: "Pet", cell: ({ petId }) => petLink(petId) },
+      { name: "In stock", cell: ({ quantity }) => count(quantity), kind: "number" },
+      { name: "Status", kind: "short", cell: ({ status }) => badge(status) },
+      {
+        name: "Actions",
+        kind: "acts",
+        cell: (item) =>
+          isStaff &&
+          button("Set stock", `stock-${item.petId}`, () =>
+            setStock(item.petId, petName(item.petId), async () =>
+              stock.put(await petstore.inventory.get(item.petId)),
+            ),
+          ),
+      },
+    ],
+  });
+  void stock.reload();
+  return [heading("Inventory"), narrowing.element, stock.element];
+}

@@ -1,0 +1,158 @@
+import type { CreatedKey, Key, NewKey, Role, Rotation } from "../../../client/src/index.ts";
+import { performIfAgreed } from "../acts.ts";
+import { openDialog } from "../dialog.ts";
+import { type Child, h } from "../dom.ts";
+import { bodyOf, choiceField, formDialog, numberField, textField } from "../form.ts";
+import { type List, type ListOptions, list } from "../list.ts";
+import { tell } from "../notices.ts";
+import { button } from "../visit.ts";
+import { badge, time } from "../words.ts";
+
+/** What can be done with the keys of a client, by the client itself or by an admin. */
+export interface KeyActs {
+  readonly load: ListOptions<Key>["load"];
+  readonly create: (body: NewKey) => PromiseLike<CreatedKey>;
+  readonly rotate: (keyId: number, body: Rotation) => PromiseLike<CreatedKey>;
+  readonly revoke: (keyId: number) => PromiseLike<unknown>;
+  /** More that can be done with a key that works. */
+  readonly more?: (key: Key) => Child;
+  /** The roles that a new key can have. */
+  readonly roles: readonly Role[];
+}
+
+/** The keys of a client. */
+export function keyList(acts: KeyActs): List<Key> {
+  const keys: List<Key> = list({
+    label: "Keys",
+    keyOf: ({ id }) => id,
+    load: acts.load,
+    empty: () => h("p", {}, "No key yet. Make one by the button above."),
+    columns: [
+      {
+        name: "Key",
+        cell: ({ id, name, lastFour }) => [name ?? `Key ${id}`, " ", h("code", {}, `…${lastFour}`)],
+      },
+      { name: "Role", kind: "short", cell: ({ role }) => role },
+      { name: "State", kind: "short", cell: (key) => badge(stateOf(key)) },
+      { name: "Last used", cell: ({ lastUsedAt }) => time(lastUsedAt) },
+      { name: "Expires", cell: ({ expiresAt }) => time(expiresAt) },
+      {
+        name: "Actions",
+        kind: "acts",
+        cell: (key) =>
+          isWorking(key) && [
+            button("Rotate", `rotate-${key.id}`, () => rotate(acts, key, keys.reload)),
+            acts.more?.(key),
+            button("Revoke", `revoke-${key.id}`, () => revoke(acts, key, keys.reload), "danger"),
+          ],
+      },
+    ],
+  });
+  return keys;
+}
+
+export function createKey({ create, roles }: KeyActs, made: () => unknown): void {
+  formDialog("Make a key", {
+    fields: [
+      textField("name", { label: "What it is for", hint: "For example: till 2. May be left empty." }),
+      choiceField<Role>("role", {
+        label: "Role",
+        hint: "Customers order, staff also look after pets and stock, admins also look after clients.",
+        choices: roles.map((role) => [role, role] as const),
+      }),
+      numberField("expiresInDays", {
+        label: "Works for so many days",
+        hint: "Left empty: for ever.",
+        least: 1,
+      }),
+    ],
+    verb: "Make the key",
+    send: async (values) => {
+      const key = await create(bodyOf<NewKey>(values));
+      await made();
+      showOnce(key);
+    },
+  });
+}
+
+function rotate({ rotate: send }: KeyActs, key: Key, done: () => unknown): void {
+  formDialog(`Rotate ${nameOf(key)}`, {
+    before: h("p", {}, "A new key takes its place, with the same role and name."),
+    fields: [
+      numberField("overlapDays", {
+        label: "The old key still works for so many days",
+        hint: "0 ends it at once.",
+        value: 7,
+        least: 0,
+        required: true,
+      }),
+    ],
+    verb: "Rotate",
+    send: async (values) => {
+      const made = await send(key.id, bodyOf<Rotation>(values));
+      await done();
+      showOnce(made);
+    },
+  });
+}
+
+function revoke({ revoke: send }: KeyActs, key: Key, done: () => unknown): Promise<void> {
+  return performIfAgreed({
+    title: `Revoke ${nameOf(key)}?`,
+    text: "It stops working within a second, and whoever is signed in with it is signed out. This cannot be undone.",
+    verb: "Revoke the key",
+    done: `${nameOf(key)} was revoked.`,
+    act: () => send(key.id),
+    after: done,
+  });
+}
+
+/** A new key is shown this once; it takes a word to close it. */
+function showOnce({ key, id }: CreatedKey): void {
+  if (key === undefined) {
+    tell(`Key ${id} was made, but its text was lost on the way. Revoke it and make another.`);
+    return;
+  }
+  const shown = h("input", {
+    type: "text",
+    readonly: true,
+    value: key,
+    class: "secret",
+    "aria-label": "The new key",
+  });
+  const copy = async () => {
+    shown.select();
+    // A page that came over plain HTTP has no clipboard; the key is selected for the keyboard then.
+    await navigator.clipboard?.writeText(key).then(
+      () => tell("Copied."),
+      () => {},
+    );
+  };
+  const { element } = openDialog("The new key", (close) => [
+    h("p", {}, "This is the only time that it is shown. Keep it where you keep secrets."),
+    shown,
+    h(
+      "div",
+      { class: "actions" },
+      h("button", { type: "button", onclick: copy }, "Copy"),
+      h("button", { type: "button", class: "main", onclick: close }, "I have kept it"),
+    ),
+  ]);
+  element.querySelector(".close")?.remove();
+  element.addEventListener("cancel", (event) => event.preventDefault());
+  shown.select();
+}
+
+export function nameOf({ name, id }: Key): string {
+  return name ?? `key ${id}`;
+}
+
+function stateOf(key: Key): string {
+  if (key.revokedAt !== undefined) return "revoked";
+  if (!isWorking(key)) return "expired";
+  return key.bannedUntil === undefined ? "active" : "banned";
+}
+
+function isWorking({ revokedAt, expiresAt }: Key): boolean {
+  return revokedAt === undefined && (expiresAt === undefined || Date.parse(expiresAt) > Date.now());
+}

@@ -1,0 +1,156 @@
+import type { Order, OrdersListQuery, OrderUpdate } from "../../../client/src/index.ts";
+import { perform, performIfAgreed } from "../acts.ts";
+import { mayAct, petstore } from "../api.ts";
+import { guarded, withRecord } from "../changes.ts";
+import { type Child, h } from "../dom.ts";
+import { type Filter, filters } from "../filters.ts";
+import { formDialog, numberField, timeField } from "../form.ts";
+import { type List, list } from "../list.ts";
+import { learnPets, petLink } from "../names.ts";
+import { tell } from "../notices.ts";
+import type { Column } from "../rows.ts";
+import { button, heading, type Page, type Visit } from "../visit.ts";
+import { badge, none, some, time } from "../words.ts";
+import { placeOrder } from "./order-form.ts";
+
+const ON_A_PAGE = 50;
+
+export const ordersPage: Page = { title: "Orders", show };
+
+function show({ account, query }: Visit) {
+  const isStaff = mayAct(account, "staff");
+  const narrowing = filters("orders", query, narrowedBy, () => void orders.reload());
+  const orders = orderList({
+    empty: "No order is like that. Place one by the button above.",
+    query: () => wanted(narrowing.value),
+  });
+  void orders.reload();
+  return [
+    heading(
+      "Orders",
+      button("Place an order", "place", () => placeOrder(isStaff, undefined, orders.reload), "main"),
+    ),
+    !isStaff && h("p", { class: "soft" }, "You see the orders of your own client."),
+    narrowing.element,
+    orders.element,
+  ];
+}
+
+const narrowedBy: readonly Filter[] = [
+  {
+    name: "complete",
+    label: "Which",
+    choices: [
+      ["", "all"],
+      ["false", "open"],
+      ["true", "complete"],
+    ],
+  },
+  { name: "petId", label: "Pet number", type: "number" },
+  { name: "from", label: "Ships from", type: "date" },
+  { name: "before", label: "Ships before", type: "date" },
+];
+
+/** What is narrowed by ship dates is in their order, as the API wants it. */
+function wanted(value: (name: string) => string | undefined): OrdersListQuery {
+  const [complete, petId, from, before] = ["complete", "petId", "from", "before"].map(value);
+  const midnight = (day: string | undefined) => day && new Date(`${day}T00:00`).toISOString();
+  return {
+    complete: complete === undefined ? undefined : complete === "true",
+    petId: petId === undefined ? undefined : Number(petId),
+    shippedAfter: midnight(from),
+    shippedBefore: midnight(before),
+    sort: from || before ? "-shipDate" : "-id",
+  };
+}
+
+interface OrderListOptions {
+  readonly query: () => OrdersListQuery;
+  readonly empty: string;
+  readonly limit?: number;
+  /** Where the pet is known anyway. */
+  readonly isOfOnePet?: boolean;
+  readonly onChange?: () => unknown;
+}
+
+/** Orders, newest first, with what can be done to them. */
+export function orderList(options: OrderListOptions): List<Order> {
+  const { query, empty, limit = ON_A_PAGE, isOfOnePet = false, onChange } = options;
+  const pet: Column<Order> = { name: "Pet", cell: ({ petId }) => petLink(petId) };
+  const orders: List<Order> = list({
+    label: "Orders",
+    keyOf: ({ id }) => id as number,
+    load: (signal) => petstore.orders.list({ sort: "-id", ...query(), limit }, { signal }),
+    prepare: (found, signal) => learnPets(isOfOnePet ? [] : found.map(({ petId }) => petId), signal),
+    empty: () => h("p", {}, empty),
+    columns: [
+      { name: "Order", cell: ({ id }) => `Order ${id}` },
+      ...(isOfOnePet ? [] : [pet]),
+      { name: "Units", cell: ({ quantity }) => quantity ?? none(), kind: "number" },
+      { name: "Status", kind: "short", cell: (order) => badge(statusOf(order)) },
+      { name: "Ship date", cell: ({ shipDate }) => time(shipDate) },
+      { name: "Actions", kind: "acts", cell: (order) => acts(order, changed, gone) },
+    ],
+  });
+  const changed = (order: Order) => {
+    orders.put(order);
+    onChange?.();
+  };
+  const gone = (order: Order) => {
+    orders.drop(order);
+    onChange?.();
+  };
+  return orders;
+}
+
+function statusOf({ complete, petId }: Order): string {
+  if (complete) return "complete";
+  return petId === undefined ? "draft" : "open";
+}
+
+function acts(order: Order, changed: (order: Order) => void, gone: (order: Order) => void): Child {
+  const { id, complete, petId } = order;
+  if (complete || id === undefined) return null;
+  const finish = () =>
+    perform({
+      done: `Order ${id} is complete.`,
+      act: async () => changed(await petstore.orders.update(id, { complete: true })),
+    });
+  const cancel = () =>
+    performIfAgreed({
+      title: `Cancel order ${id}?`,
+      text: "Its units go back into stock and the order is gone.",
+      verb: "Cancel the order",
+      done: `Order ${id} was cancelled.`,
+      act: () => petstore.orders.cancel(id),
+      after: () => gone(order),
+    });
+  return [
+    petId !== undefined && button("Complete", `complete-${id}`, finish),
+    button("Change", `change-${id}`, () => change(id, changed)),
+    button("Cancel", `cancel-${id}`, cancel, "danger"),
+  ];
+}
+
+function change(orderId: number, changed: (order: Order) => void): Promise<void> {
+  const read = () => petstore.orders.get(orderId).withResponse();
+  return withRecord(read, (before) => {
+    const { petId, quantity, shipDate } = before.data;
+    const save = guarded(before, read, (now) => `${statusOf(now)}, ${some(now.quantity ?? 0, "unit")}`);
+    formDialog(`Change order ${orderId}`, {
+      fields: [
+        // A draft has no units.
+        ...(petId === undefined
+          ? []
+          : [numberField("quantity", { label: "Units", value: quantity, least: 1, required: true })]),
+        timeField("shipDate", { label: "Ship date", value: shipDate, hint: "May be left empty." }),
+      ],
+      verb: "Save",
+      send: async (values) => {
+        const body = { ...values, shipDate: values.shipDate ?? null } as OrderUpdate;
+        changed(await save((ifMatch) => petstore.orders.update(orderId, body, { ifMatch })));
+        tell(`Order ${orderId} was changed.`);
+      },
+    });
+  });
+}

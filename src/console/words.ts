@@ -1,0 +1,82 @@
+import {
+  ApiError,
+  ConnectionError,
+  type PetStatus,
+  PreconditionFailedError,
+  RateLimitError,
+} from "../../client/src/index.ts";
+import { type Child, h } from "./dom.ts";
+
+const date = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const number = new Intl.NumberFormat();
+
+/** A number as people write it. */
+export function count(value: number): string {
+  return number.format(value);
+}
+
+/** `3 pets`, `1 pet`. */
+export function some(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}
+
+/** A time in the reader's own zone, exact on hovering; nothing if there is none. */
+export function time(iso: string | undefined): Child {
+  return iso === undefined ? none() : h("time", { datetime: iso, title: iso }, date.format(new Date(iso)));
+}
+
+/** A place without a value. */
+export function none(): Child {
+  return h("span", { class: "none", title: "none" }, "–");
+}
+
+/** A status as a coloured word: the word says it all, the colour only helps. */
+export function badge(word: string, tone: Tone = toneOf(word)): HTMLElement {
+  return h("span", { class: `badge ${tone}` }, word);
+}
+
+export type Tone = "good" | "wait" | "bad" | "calm";
+
+const tones: Readonly<Record<string, Tone>> = {
+  available: "good",
+  pending: "wait",
+  sold: "calm",
+  open: "wait",
+  complete: "good",
+  draft: "calm",
+  active: "good",
+  suspended: "bad",
+  banned: "bad",
+  revoked: "calm",
+  expired: "calm",
+};
+
+function toneOf(word: string): Tone {
+  return tones[word] ?? "calm";
+}
+
+export const statuses: readonly PetStatus[] = ["available", "pending", "sold"];
+/** For narrowing a list. */
+export const statusChoices = [["", "any"], ...statuses.map((each) => [each, each] as const)] as const;
+
+/** What went wrong, for the one who is at the screen. */
+export function explained(error: unknown): string {
+  if (error instanceof PreconditionFailedError)
+    return "Somebody else changed this in the meantime, and nothing was done.";
+  if (error instanceof ConnectionError)
+    return "The server could not be reached, or did not answer. Nothing you entered is lost: try again.";
+  if (error instanceof RateLimitError) {
+    const back = new Date(Date.now() + (error.retryAfterSeconds ?? 0) * 1000);
+    return `${error.message.split(". ")[0]}. Come back after ${date.format(back)}.`;
+  }
+  if (error instanceof ApiError) {
+    const isOurs = error.status >= 500 && error.requestId !== undefined;
+    return isOurs ? `${error.message} (request ${error.requestId})` : error.message;
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Whether it only says that nobody waits for the answer any more. */
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
+}
