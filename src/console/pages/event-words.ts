@@ -33,6 +33,8 @@ const sentences: Sentences = {
     `Key ${keyId} has ${strikes} of ${threshold} strikes`,
   "key.banned": ({ keyId, until }) => `Key ${keyId} is banned until ${new Date(until).toLocaleString()}`,
   "key.unbanned": ({ keyId }) => `Key ${keyId} works again`,
+  "webhook.disabled": ({ webhookId, reason }) =>
+    `Webhook ${webhookId} is sent no more: ${reason === "gone" ? "its receiver is gone" : "it failed for 5 days"}`,
 };
 
 /** The pet that an event is about, and its name if the event tells it. */
