@@ -180,13 +180,17 @@ test("a file of the client has at most 150 lines, what is generated aside", () =
   expect(long.map(({ path }) => path)).toEqual([]);
 });
 
-test("nobody imports the command, only the command imports main, and nobody the writer", () => {
+test("nobody imports the command, only the command imports main, only main its wiring, and nobody the writer", () => {
   const importers = (target: RegExp) =>
     source
       .filter((file) => importsOf(file).some(({ from: path }) => target.test(path)))
       .map(({ path }) => path);
   expect(importers(/^src\/cli\//).filter((path) => !path.startsWith("src/cli/"))).toEqual([]);
   expect(importers(/^src\/main\.ts$/).filter((path) => !path.startsWith("src/cli/"))).toEqual([]);
+  const wires = (path: string) => path === "src/main.ts" || path.startsWith("src/wiring/");
+  const wired = importers(/^src\/wiring\//).filter((path) => !wires(path));
+  // It says why a port cannot be listened on.
+  expect(wired).toEqual(["src/cli/serve.ts"]);
   expect(importers(/^src\/writer\.ts$/)).toEqual([]);
 });
 

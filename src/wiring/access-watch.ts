@@ -1,4 +1,4 @@
-import type { Reads } from "./core/ports.ts";
+import type { Reads } from "../core/ports.ts";
 
 /** Looks whether another process has changed who may do what, one look at a time; what is not known is taken for a change. */
 export function accessWatch(store: Pick<Reads, "accessRevision">, forget: () => void): () => Promise<void> {

@@ -1,4 +1,4 @@
-import type { Config } from "./config.ts";
+import type { Config } from "../config.ts";
 
 /** Where to listen. */
 type Place = Pick<Config, "host" | "port">;

@@ -1,6 +1,6 @@
 // What the log says when a server that this one needs goes away and comes back.
-import { Unavailable } from "./core/failure.ts";
-import type { Log } from "./http/log.ts";
+import { Unavailable } from "../core/failure.ts";
+import type { Log } from "../http/log.ts";
 
 export function postgresTold(log: Log) {
   return {

@@ -1,6 +1,6 @@
-import { causeOf } from "./core/failure.ts";
-import type { NewBanRecord } from "./core/ports.ts";
-import type { Log } from "./http/log.ts";
+import { causeOf } from "../core/failure.ts";
+import type { NewBanRecord } from "../core/ports.ts";
+import type { Log } from "../http/log.ts";
 import { isTold } from "./told.ts";
 
 const TRY_AGAIN_MS = 1000;
