@@ -61,7 +61,8 @@ export const delivering = {
       await store.moveFanOut(last);
       return { body: { isDone: true, webhooks: 0 } };
     }
-    const after = Math.max(reached, Math.min(...webhooks.map(({ startsAfter }) => startsAfter)));
+    const first = webhooks.reduce((least, { startsAfter }) => Math.min(least, startsAfter), last);
+    const after = Math.max(reached, first);
     if (after >= last) return { body: { isDone: true, webhooks: webhooks.length } };
     const events = await store.events({ after, upTo: last, limit: EVENTS_AT_ONCE });
     const audience = audienceOf(webhooks, now);
