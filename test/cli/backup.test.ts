@@ -100,7 +100,7 @@ test("a backup is one file of its owner only, and a restore elsewhere makes the 
   const made = await on(folder, "backup", "backup.db");
   expect(made).toEqual({
     code: 0,
-    stdout: `Backed up a store ${DEMO} to backup.db (0.2 MB). Nothing is wrong with them.\n`,
+    stdout: `Backed up a store ${DEMO} to backup.db (0.3 MB). Nothing is wrong with them.\n`,
     stderr: "",
   });
   expect(statSync(folder.file("backup.db")).mode & 0o777).toBe(0o600);
@@ -206,7 +206,7 @@ test("a store that is damaged replaces no backup, exit code 3, and is copied as 
   const { code, stdout } = await on(folder, "backup", "damaged.db", "--no-check");
   expect([code, stdout]).toEqual([
     0,
-    `Backed up a store ${DEMO} to damaged.db (0.2 MB). They were not checked.\n`,
+    `Backed up a store ${DEMO} to damaged.db (0.3 MB). They were not checked.\n`,
   ]);
   expect((await diagnosed(folder.file("damaged.db"))).findings).toHaveLength(1);
   expect(await refusal(folder, ["restore", "damaged.db", "--force"], 3)).toMatch(

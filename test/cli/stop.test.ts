@@ -6,7 +6,7 @@ import { adminKey, aFolder, eventually, type Folder, petstore, serving } from ".
 
 const TIME_LIMIT_MS = 20_000;
 /** What a stop leaves: the log and its index are gone. */
-const ONE_FILE = ["admin.key", "petstore.db", "petstore.db-lock"];
+const ONE_FILE = ["admin.key", "console.link", "petstore.db", "petstore.db-lock"];
 
 test.each([["SIGTERM"], ["SIGINT"], ["SIGHUP"]] as const)(
   "%s: a request whose body is still coming is answered, then the server ends with 0 and the database is one file",
