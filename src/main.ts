@@ -78,9 +78,10 @@ export async function start(config: Config, surroundings: Surroundings): Promise
       if (life.isStopping) return;
       life.isStopping = true;
       following.close();
+      const isSent = webhooks.stop();
       await Bun.sleep(config.shutdownDrainSeconds * 1000);
       for (const timer of timers) clearInterval(timer);
-      await atMost(config.shutdownSeconds * 1000, Promise.all([server.stop(), webhooks.stop()]));
+      await atMost(config.shutdownSeconds * 1000, Promise.all([server.stop(), isSent]));
       await server.stop(true);
       life.isClosing = true;
       await admission.stop();

@@ -1,7 +1,7 @@
 import type { Attempt, Attempted, Turn } from "../core/delivering.ts";
 import type { Reads } from "../core/ports.ts";
 import { isAtWork } from "../core/webhook-rules.ts";
-import type { Sent } from "./send.ts";
+import type { Send } from "./send.ts";
 import { turnsOf } from "./turns.ts";
 
 /** How soon what another instance did, or what has become due, is noticed. */
@@ -17,12 +17,14 @@ const REST_OF_A_WEBHOOK_MS = 0.03;
 /** How often an outcome is noted anew while the database is away; then its lease ends, and the try is made again. */
 const NOTE_TRIES = 30;
 const NOTE_AGAIN_MS = 1000;
+/** How long a stop waits for receivers. */
+const STOPS_WITHIN_MS = 1000;
 
 export interface DelivererOptions {
   readonly store: Pick<Reads, "fanOut" | "lastEvent" | "dueWebhooks">;
   /** Does one of the worker's operations; resolves when it is on disk. */
   readonly perform: (operation: string, input: unknown) => Promise<unknown>;
-  readonly send: (attempt: Attempt) => Promise<Sent>;
+  readonly send: Send;
   readonly clock: () => number;
   /** From 0 to 1. */
   readonly chance: () => number;
@@ -32,7 +34,7 @@ export interface DelivererOptions {
 export interface Deliverer {
   /** Something was written: there may be events. */
   wake(): void;
-  /** Begins nothing more, and resolves when nothing is under way. */
+  /** Begins nothing more, gives what is under way a moment, and resolves when nothing is. */
   stop(): Promise<void>;
 }
 
@@ -42,6 +44,7 @@ export interface Deliverer {
  */
 export function deliverer(options: DelivererOptions): Deliverer {
   const { store, perform, clock, onFault } = options;
+  const end = new AbortController();
   const underWay = new Map<Attempt, { readonly done: Promise<void>; readonly isFailing: boolean }>();
   /** Where the last turn ended: every webhook has its turn. */
   let lastId = 0;
@@ -140,7 +143,9 @@ export function deliverer(options: DelivererOptions): Deliverer {
   };
 
   const deliver = async (attempt: Attempt) => {
-    const sent = await options.send(attempt);
+    const sent = await options.send(attempt, end.signal);
+    // Its lease ends, and the try is made again.
+    if (sent === null) return;
     const { deliveryId, attempt: number } = attempt;
     await note({ deliveryId, attempt: number, ...sent, chance: options.chance() });
   };
@@ -168,7 +173,9 @@ export function deliverer(options: DelivererOptions): Deliverer {
       clearInterval(timer);
       clearTimeout(soon?.timer);
       await looking;
+      const breakOff = setTimeout(() => end.abort(), STOPS_WITHIN_MS);
       await Promise.all(Array.from(underWay.values(), ({ done }) => done));
+      clearTimeout(breakOff);
     },
   };
 }

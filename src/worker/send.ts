@@ -22,6 +22,9 @@ export type Sent = Pick<
   "reason" | "responseStatus" | "responseBody" | "durationMs" | "retryAfterSeconds"
 >;
 
+/** Sends; `null`: it was broken off by the signal, and nobody knows what came of it. */
+export type Send = (attempt: Attempt, signal?: AbortSignal) => Promise<Sent | null>;
+
 export interface SenderOptions {
   readonly allowPrivate: boolean;
   readonly resolve: Resolve;
@@ -36,7 +39,7 @@ class PrivateAddress extends Error {}
  * Sends requests to addresses that strangers chose. The connection is made to the very addresses that were judged: they are
  * looked up for it and never again. Redirects are not followed, and no proxy of the environment is used.
  */
-export function guardedSender(options: SenderOptions): (attempt: Attempt) => Promise<Sent> {
+export function guardedSender(options: SenderOptions): Send {
   const { allowPrivate, timeoutMs = RECEIVER_MS } = options;
   const lookup: RequestOptions["lookup"] = (hostname, { all }, done) => {
     judged(options, hostname).then(
@@ -45,7 +48,7 @@ export function guardedSender(options: SenderOptions): (attempt: Attempt) => Pro
       (error) => done(error, []),
     );
   };
-  return async ({ url, headers, body }) => {
+  return async ({ url, headers, body }, given) => {
     const started = performance.now();
     const told = (part: Partial<Sent>): Sent => ({
       reason: null,
@@ -55,8 +58,7 @@ export function guardedSender(options: SenderOptions): (attempt: Attempt) => Pro
       ...part,
       durationMs: Math.round(performance.now() - started),
     });
-    const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(), timeoutMs);
+    const deadline = AbortSignal.timeout(timeoutMs);
     try {
       requireAllowed(new URL(url), allowPrivate);
       const response = await answered(url, body, {
@@ -64,7 +66,7 @@ export function guardedSender(options: SenderOptions): (attempt: Attempt) => Pro
         // A connection of its own: one that is kept would lead to an address that was judged long ago.
         agent: false,
         lookup,
-        signal: deadline.signal,
+        signal: given ? AbortSignal.any([deadline, given]) : deadline,
         headers: {
           ...headers,
           "content-type": "application/cloudevents+json; charset=utf-8",
@@ -81,9 +83,8 @@ export function guardedSender(options: SenderOptions): (attempt: Attempt) => Pro
         retryAfterSeconds: retryAfterOf(response.headers["retry-after"]),
       });
     } catch (error) {
-      return told({ reason: deadline.signal.aborted ? "timeout" : failureOf(error) });
-    } finally {
-      clearTimeout(timer);
+      if (given?.aborted) return null;
+      return told({ reason: deadline.aborted ? "timeout" : failureOf(error) });
     }
   };
 }

@@ -91,3 +91,31 @@ test("a stop waits for what is under way, and leaves what it did not begin to th
   expect(await delivered()).toEqual(new Array(CATEGORIES).fill(1));
   expect(receiver.received).toHaveLength(CATEGORIES);
 }, 30_000);
+
+test("a receiver that does not answer holds a stop up for a moment only, and is tried again", async () => {
+  using folder = aFolder();
+  await using receiver = aReceiver(() => new Promise(() => {}));
+  {
+    const env = { ...PRIVATE, SHUTDOWN_SECONDS: "60" };
+    await using server = await serving({ database: folder.database, env });
+    const headers = { "x-api-key": adminKey(folder), "content-type": "application/json" };
+    const post = (path: string, body: unknown) =>
+      fetch(server.url + path, { method: "POST", headers, body: JSON.stringify(body) });
+    await post("/webhooks", { url: receiver.url, types: ["category.created"] });
+    await post("/categories", { name: "Dogs" });
+    await receiver.nth(1);
+    const since = performance.now();
+    expect(await server.end("SIGTERM")).toBe(0);
+    expect(performance.now() - since).toBeLessThan(8000);
+  }
+  receiver.answer = () => new Response();
+  const config = readConfig({ DATABASE_URL: folder.database, PORT: "0", LOG_LEVEL: "silent", ...PRIVATE });
+  const log = openLog("silent", false, () => {}, Date.now);
+  const running = await start(config, { clock: () => Date.now() + LEASE_MS, log });
+  try {
+    await receiver.nth(2);
+    expect(receiver.received[1]?.id).toBe(receiver.received[0]?.id);
+  } finally {
+    await running.stop();
+  }
+}, 30_000);

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Attempt } from "../../src/core/delivering.ts";
 import type { FailureReason } from "../../src/core/webhook-ports.ts";
-import { guardedSender, type Resolve } from "../../src/worker/send.ts";
+import { guardedSender, type Resolve, type Sent } from "../../src/worker/send.ts";
 import { run } from "../cli/command.ts";
 
 const loopback: Resolve = async () => ["127.0.0.1"];
@@ -19,15 +19,15 @@ function sender(options: { allowPrivate?: boolean; resolve?: Resolve; timeoutMs?
     userAgent: "Petstore/test",
     ...options,
   });
-  return (url: string, body = "{}") =>
-    send({
+  return async (url: string, body = "{}") =>
+    (await send({
       deliveryId: 1,
       webhookId: 1,
       attempt: 1,
       url,
       headers: { "webhook-id": "7" },
       body,
-    } satisfies Attempt);
+    } satisfies Attempt)) as Sent;
 }
 
 /** A server that does this with every connection once something has come. */
