@@ -157,20 +157,23 @@ async function revoke(cx: WriteContext, key: KeyRecord) {
   return { body: undefined };
 }
 
-/** The new key takes over role, name, expiry, conduct and webhooks; the old one lives on for the overlap. */
+/**
+ * The new key takes over role, name, expiry and conduct; the old one lives on for the overlap. With an overlap it takes over
+ * the webhooks too. Without one the old key may have leaked, and whoever had it may have made webhooks: they are left as by a revocation.
+ */
 async function rotate(cx: WriteContext, old: KeyRecord, overlapDays: number) {
   if (!isWorking(old, cx.now))
     fail("key_not_found", `Key ${old.id} no longer works and cannot be rotated. Make a new one.`);
-  if (overlapDays === 0) await cx.store.revokeKey(old.id, cx.now);
+  const isReplaced = overlapDays > 0;
+  if (!isReplaced) await cx.store.revokeKey(old.id, cx.now);
   const made = await makeKey(cx, old.clientId, old);
   const conduct = await cx.store.conduct(old.id);
   if (conduct) await cx.store.keepConduct(made.record.id, conduct);
-  await cx.store.handOverWebhooks(old.id, made.record.id);
+  if (isReplaced) await cx.store.handOverWebhooks(old.id, made.record.id);
   const ban = await cx.store.ban(old.id, cx.now);
   if (ban) await cx.store.addBan({ ...ban, keyId: made.record.id });
   const end = cx.now + overlapDays * DAY_MS;
-  if (overlapDays > 0 && (old.expiresAt === null || old.expiresAt > end))
-    await cx.store.expireKey(old.id, end);
+  if (isReplaced && (old.expiresAt === null || old.expiresAt > end)) await cx.store.expireKey(old.id, end);
   const record = await knownKey(cx, made.record.id);
   return created(cx, { record, key: made.key });
 }

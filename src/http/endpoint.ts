@@ -49,6 +49,8 @@ export interface Path {
   readonly isForAdmins?: boolean;
   /** What is done here that is no operation of the API, by method. */
   readonly beside?: Readonly<Partial<Record<string, Beside>>>;
+  /** The method that is done for whoever is known, limited or banned: to leave is always allowed. */
+  readonly leaving?: string;
 }
 
 /** Answers a request that was let in and paid for, whoever sent it. */

@@ -71,7 +71,11 @@ function identified(caller: KnownCaller | Failure, exchange: Exchange): Awaitabl
 
 function admitted(instead: Answer | null, exchange: Exchange): Awaitable<Answer> {
   if (exchange.isOverloaded) throw overloaded;
-  return instead ?? operated(exchange);
+  return instead && !isLeaving(exchange) ? instead : operated(exchange);
+}
+
+function isLeaving({ path, request, caller }: Exchange): boolean {
+  return path?.leaving === request.method && !(caller instanceof Failure);
 }
 
 function refused(error: unknown, exchange: Exchange): Answer {

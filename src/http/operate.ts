@@ -126,12 +126,12 @@ function withoutCursor(search: string): string {
   return query.size > 0 ? `?${query}` : "";
 }
 
-/** What makes two requests the same; an answer about keys is for the key that asked alone. */
+/** What makes two requests the same; an answer is for those who may do as much, and one about keys for the key that asked alone. */
 function fingerprint({ request, endpoint, caller }: Call, body: Uint8Array): string {
   const { method, pathname, search } = request;
-  const asker = endpoint.route.access ? ` ${caller.keyId}` : "";
+  const asker = endpoint.route.access ? caller.keyId : caller.role;
   return new CryptoHasher("sha256")
-    .update(`${method} ${pathname}${search}${asker}\n`)
+    .update(`${method} ${pathname}${search} ${asker}\n`)
     .update(body)
     .digest("base64url");
 }

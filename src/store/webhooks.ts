@@ -55,7 +55,8 @@ const disable = sql<{ id: number }>`
 
 const fanOut = sql<{ position: number; since: number | null; replaying: number | null }>`
   select f.position, (select min(w.starts_after) from webhooks w where w.disabled_reason is null) as since,
-    (select min(w.id) from webhooks w where w.replay_after is not null) as replaying
+    (select min(w.id) from webhooks w where w.replay_after is not null
+      and not exists (select 1 from webhook_deliveries d where d.webhook_id = w.id and d.state = 'pending')) as replaying
   from fan_out f where f.id = 1`;
 export const fanOutPosition = fragment`select position from fan_out where id = 1`;
 const position = sql<{ position: number }>`${fanOutPosition}`;

@@ -1,5 +1,6 @@
 import type { Attempt, Attempted, Turn } from "../core/delivering.ts";
 import type { Reads } from "../core/ports.ts";
+import type { WebhookRecord } from "../core/webhook-ports.ts";
 import { isAtWork } from "../core/webhook-rules.ts";
 import type { Send } from "./send.ts";
 import { turnsOf } from "./turns.ts";
@@ -31,6 +32,13 @@ export interface DelivererOptions {
   readonly onFault: (error: unknown) => void;
 }
 
+/** A try that is under way. */
+interface Trying {
+  readonly done: Promise<void>;
+  readonly clientId: number;
+  readonly isFailing: boolean;
+}
+
 export interface Deliverer {
   /** Something was written: there may be events. */
   wake(): void;
@@ -45,7 +53,7 @@ export interface Deliverer {
 export function deliverer(options: DelivererOptions): Deliverer {
   const { store, perform, clock, onFault } = options;
   const end = new AbortController();
-  const underWay = new Map<Attempt, { readonly done: Promise<void>; readonly isFailing: boolean }>();
+  const underWay = new Map<Attempt, Trying>();
   /** Where the last turn ended: every webhook has its turn. */
   let lastId = 0;
   let isStopping = false;
@@ -112,8 +120,7 @@ export function deliverer(options: DelivererOptions): Deliverer {
     lastId = turns.at(-1)?.webhookId ?? due[WEBHOOKS_AT_ONCE - 1]?.id ?? lastId;
     if (due.length >= WEBHOOKS_AT_ONCE) lookIn(turns.length > 0 ? AFTER_A_TRY_MS : AFTER_A_WRITE_MS);
     if (turns.length === 0 || isStopping) return;
-    const failing = new Set(due.filter(({ failingSince }) => failingSince !== null).map(({ id }) => id));
-    await claim(turns, failing);
+    await claim(turns, new Map(due.map((webhook) => [webhook.id, webhook])));
   };
   /** From where the last turn ended to the end, and on from the beginning. */
   const nextDue = async () => {
@@ -122,24 +129,26 @@ export function deliverer(options: DelivererOptions): Deliverer {
     const others = await store.dueWebhooks(clock(), 0, WEBHOOKS_AT_ONCE - due.length);
     return [...due, ...others.filter(({ id }) => id <= lastId)];
   };
-  const claim = async (turns: readonly Turn[], failing: ReadonlySet<number>) => {
+  const claim = async (turns: readonly Turn[], webhooks: ReadonlyMap<number, WebhookRecord>) => {
     const attempts = (await perform("delivering.claim", { turns })) as Attempt[];
     for (const attempt of attempts) {
       const done = deliver(attempt).finally(() => {
         underWay.delete(attempt);
         lookIn(AFTER_A_TRY_MS);
       });
-      underWay.set(attempt, { done, isFailing: failing.has(attempt.webhookId) });
+      const { clientId, failingSince } = webhooks.get(attempt.webhookId) as WebhookRecord;
+      underWay.set(attempt, { done, clientId, isFailing: failingSince !== null });
     }
   };
   const counted = () => {
-    const byWebhook = new Map<number, number>();
+    const [byWebhook, byClient] = [new Map<number, number>(), new Map<number, number>()];
     let failing = 0;
-    for (const [{ webhookId }, { isFailing }] of underWay) {
+    for (const [{ webhookId }, { clientId, isFailing }] of underWay) {
       byWebhook.set(webhookId, (byWebhook.get(webhookId) ?? 0) + 1);
+      byClient.set(clientId, (byClient.get(clientId) ?? 0) + 1);
       if (isFailing) failing += 1;
     }
-    return { byWebhook, all: underWay.size, failing };
+    return { byWebhook, byClient, all: underWay.size, failing };
   };
 
   const deliver = async (attempt: Attempt) => {

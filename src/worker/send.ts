@@ -110,7 +110,13 @@ async function judged(
 async function answered(url: string, body: string, options: RequestOptions): Promise<IncomingMessage> {
   const { request } = url.startsWith("https:") ? await import("node:https") : await import("node:http");
   return new Promise((resolve, reject) => {
-    request(url, options, resolve).on("error", reject).end(body);
+    const unanswered = () => reject(Object.assign(new Error("no answer"), { code: "HPE_NO_ANSWER" }));
+    // A receiver that would change protocols gives no answer, and no error either.
+    request(url, options, resolve)
+      .on("upgrade", (_, socket) => socket.destroy())
+      .on("error", reject)
+      .on("close", unanswered)
+      .end(body);
   });
 }
 
@@ -161,7 +167,7 @@ const tlsFailure = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|
 function failureOf(error: unknown): FailureReason {
   if (error instanceof PrivateAddress) return "private_address";
   const { code } = error as { code?: unknown };
-  const name = typeof code === "string" ? code : "";
+  const name = typeof code === "string" ? code.replace(/^DNS_/, "") : "";
   if (name.startsWith("HPE_")) return "invalid_response";
   return failures[name] ?? (tlsFailure.test(name) ? "tls" : "connection_failed");
 }

@@ -1,3 +1,4 @@
+import { dns } from "bun";
 import { API_VERSION } from "../contract/api.ts";
 import type { Performed } from "../core/perform.ts";
 import { type Deliverer, type DelivererOptions, deliverer } from "./deliver.ts";
@@ -23,8 +24,8 @@ export function openWebhooks(options: WebhooksOptions): Deliverer {
   });
 }
 
-/** Loaded by the first who has a webhook. */
+/** Not by the system's own function: that waits in a few threads, and a name server that says nothing would hold up all names. */
 const systemResolve: Resolve = async (hostname) => {
-  const { lookup } = await import("node:dns/promises");
-  return (await lookup(hostname, { all: true })).map(({ address }) => address);
+  const found = await dns.lookup(hostname, { backend: "c-ares" });
+  return found.map(({ address }) => address);
 };

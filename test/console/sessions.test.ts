@@ -201,6 +201,22 @@ test("signing out ends the session and takes the cookie away", async () => {
   expect((await ask(store, { ...ours, cookie: second })).status).toBe(200);
 });
 
+test("whoever is limited or banned can still sign out", async () => {
+  await using store = await aStore();
+  for (const refusal of ["rate_limit_exceeded", "key_banned"]) {
+    const person = await store.newPerson("staff", { quota: { perMinute: 2, perDay: 100 } });
+    const cookie = await session(store, person);
+    if (refusal === "key_banned") await store.admin.put(`/admin/keys/${person.keyId}/ban`, { minutes: 5 });
+    else await ask(store, { ...ours, cookie });
+    expect((await ask(store, { ...ours, cookie })).body.code).toBe(refusal);
+    const leave = () =>
+      fetch(`${store.url}/console/session`, { method: "DELETE", headers: { ...ours, cookie } });
+    expect((await leave()).status).toBe(204);
+    expect(await ask(store, { ...ours, cookie })).toMatchObject(signedOut);
+  }
+  expect(await store.beside.db.rows("select * from sessions")).toEqual([]);
+});
+
 test("revoking the key, suspending its client or letting it expire signs out", async () => {
   await using store = await aStore();
   const person = await store.newPerson("staff");

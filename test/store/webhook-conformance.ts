@@ -212,6 +212,22 @@ export function webhookCases(named: (name: string) => string, opened: () => Open
       await s.changeWebhook(webhook, { ...webhook, replayAfter: 1, replayUpTo: 5 });
     });
     expect(await opened().reads.fanOut()).toEqual({ position: 45, since: 40, replaying: webhook.id });
+    // More is made of a replay only when all that was made is sent, so that no client fills the disk by asking.
+    const row = {
+      webhookId: webhook.id,
+      eventId: null,
+      messageId: "1",
+      type: "pet.created",
+      aboutClientId: null,
+    };
+    await run(async (s) => {
+      const waiting = await s.addDelivery({ ...row, body: "{}", cause: "replay" } as const, NOW);
+      expect((await s.fanOut()).replaying).toBeNull();
+      await s.takeDeliveries(webhook.id, NOW, NOW + 1, 10);
+      const outcome = { responseStatus: 200, responseBody: null, durationMs: 1, reason: null, nextAt: null };
+      await s.noteDelivery({ ...outcome, id: waiting.id, attempt: 1, state: "delivered" });
+      expect((await s.fanOut()).replaying).toBe(webhook.id);
+    });
   });
 
   test(

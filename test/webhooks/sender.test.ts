@@ -172,6 +172,13 @@ for (const [what, [text, reason]] of Object.entries(broken)) {
   });
 }
 
+test("a receiver that would change protocols is given up at once, and holds no place for ever", async () => {
+  const text = "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n";
+  await using server = await listener((socket) => void socket.write(text));
+  const sent = await sender({ timeoutMs: 2000 })(`http://shop.example:${server.port}/`);
+  expect(sent.reason).toBe("invalid_response");
+});
+
 test("nobody there, no such name, a name server that fails", async () => {
   await using server = await listener(() => {});
   server.close();

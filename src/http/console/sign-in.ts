@@ -57,6 +57,7 @@ export function signInPath({ trustProxy, forgetSessions }: SignInOptions): Path 
     methods: {},
     allow: "POST, DELETE, OPTIONS",
     beside: { POST: signIn, DELETE: signOut },
+    leaving: "DELETE",
   };
 }
 
