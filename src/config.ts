@@ -142,7 +142,7 @@ export const settings = {
     "CONSOLE",
     "on",
     "Whether there is a web page for staff and operators at /console: on or off.",
-    oneOf("on", "off"),
+    onOrOff,
   ),
   usageKeptDays: setting("USAGE_KEPT_DAYS", "400", "How many days of usage are kept.", integer(1, 36_500)),
   eventsKeptDays: setting(

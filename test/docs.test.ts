@@ -4,6 +4,9 @@ import { dirname, join } from "node:path";
 import { settings, variables } from "../src/config.ts";
 import { everyEndpoint } from "../src/contract/api.ts";
 import { errors } from "../src/contract/errors.ts";
+import { eventData } from "../src/contract/event-shapes.ts";
+import { catalogueEvents, type EventType, eventTypes } from "../src/contract/event-types.ts";
+import { componentSchemas } from "../src/contract/shape.ts";
 
 const root = join(import.meta.dir, "..");
 const files = [
@@ -54,6 +57,54 @@ test("the table of operations is the contract's", () => {
     route.successor ? "deprecated" : (route.stability ?? "stable"),
   ]);
   expect(written).toEqual(meant);
+});
+
+/** What is written as code in a cell, but for what explains it in brackets. */
+function codeIn(cell: string): string[] {
+  return Array.from(cell.replace(/\([^)]*\)/g, "").matchAll(/`([^`]+)`/g), ([, code]) => code as string);
+}
+
+function fieldsOf(component: string): string[] {
+  return Object.keys(componentSchemas()[component]?.properties ?? {});
+}
+
+test("the table of events has every type with its data and who sees it", () => {
+  const rows = tableOf(textOf("docs/API.md"), "| type | data | who sees it |");
+  const written = rows.flatMap(([types = "", data = "", who = ""]) => {
+    const names = codeIn(data).flatMap((name) => (/^[A-Z]/.test(name) ? fieldsOf(name) : name));
+    return codeIn(types).map((type) => ({ type, data: names.sort(), isForAll: who === "everybody" }));
+  });
+  const isForAll = new Set<EventType>(catalogueEvents);
+  const meant = eventTypes.map((type) => ({
+    type,
+    data: fieldsOf(eventData[type].id as string).sort(),
+    isForAll: isForAll.has(type),
+  }));
+  expect(new Set(written)).toEqual(new Set(meant));
+});
+
+test("the table of lists has every list with its filters", () => {
+  const rows = tableOf(textOf("docs/API.md"), "| list | filters | order |");
+  const written = rows.flatMap(([lists = "", filters = ""]) =>
+    codeIn(lists).map((at) => [at, codeIn(filters).sort()]),
+  );
+  const everywhere = ["limit", "cursor", "sort"];
+  const meant = everyEndpoint
+    .filter(({ route }) => route.kind === "list")
+    .map(({ route }) => {
+      const filters = Object.keys(route.query ?? {}).filter((name) => !everywhere.includes(name));
+      return [route.at, filters.sort()];
+    });
+  expect(new Set(written)).toEqual(new Set(meant));
+});
+
+test.each(["docs/API.md", "docs/OPERATING.md"])("the contents of %s name every chapter", (file) => {
+  const [contents = ""] = textOf(file).split(/^## /m);
+  const chapters = Array.from(withoutCode(textOf(file)).matchAll(/^## (.+)$/gm), ([, heading]) =>
+    anchorOf(heading as string),
+  );
+  expect(chapters.length).toBeGreaterThan(20);
+  expect(chapters.filter((anchor) => !contents.includes(`(#${anchor})`))).toEqual([]);
 });
 
 test("the table of settings is that of config.ts", () => {

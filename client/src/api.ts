@@ -238,7 +238,7 @@ export interface CreatedKey {
 export interface CreatedWebhook {
   /** The record's id. */
   id: number;
-  /** Where events are sent: https, without user name and password, on a public address. */
+  /** Where events are sent: https, on a public address, without user name, password and fragment. */
   url: string;
   /** Only events of these types; without it, all that the webhook may see. */
   types?: ("pet.created" | "pet.updated" | "pet.status_changed" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "inventory.changed" | "inventory.depleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "quota.warning" | "key.strike_warning" | "key.banned" | "key.unbanned" | "webhook.disabled")[];
@@ -634,7 +634,7 @@ export interface NewReplay {
 
 /** What creates a webhook. */
 export interface NewWebhook {
-  /** Where events are sent: https, without user name and password, on a public address. */
+  /** Where events are sent: https, on a public address, without user name, password and fragment. */
   url: string;
   /** Only events of these types; without it, all that the webhook may see. */
   types?: ("pet.created" | "pet.updated" | "pet.status_changed" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "inventory.changed" | "inventory.depleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "quota.warning" | "key.strike_warning" | "key.banned" | "key.unbanned" | "webhook.disabled")[];
@@ -1005,7 +1005,7 @@ export interface Usage {
 export interface Webhook {
   /** The record's id. */
   id: number;
-  /** Where events are sent: https, without user name and password, on a public address. */
+  /** Where events are sent: https, on a public address, without user name, password and fragment. */
   url: string;
   /** Only events of these types; without it, all that the webhook may see. */
   types?: ("pet.created" | "pet.updated" | "pet.status_changed" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "inventory.changed" | "inventory.depleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "quota.warning" | "key.strike_warning" | "key.banned" | "key.unbanned" | "webhook.disabled")[];
@@ -1072,7 +1072,7 @@ export interface WebhookDisabledEvent {
 
 /** The fields of a webhook to change; `null` clears the types or the description. */
 export interface WebhookUpdate {
-  /** Where events are sent: https, without user name and password, on a public address. */
+  /** Where events are sent: https, on a public address, without user name, password and fragment. */
   url?: string;
   /** Only events of these types; without it, all that the webhook may see. */
   types?: ("pet.created" | "pet.updated" | "pet.status_changed" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "inventory.changed" | "inventory.depleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "quota.warning" | "key.strike_warning" | "key.banned" | "key.unbanned" | "webhook.disabled")[] | null;
@@ -1493,7 +1493,8 @@ export interface WebhooksResource {
   remove(webhookId: number | bigint, options?: ChangeOptions): Call<undefined>;
   /**
    * Replace the secret of a webhook.
-   * The answer shows the new secret once. For the overlap deliveries carry a signature of each of the two.
+   * The answer shows the new secret once. For the overlap deliveries carry a signature of each of the two. Of
+   * old secrets only the last is kept: a second rotation within the overlap ends the first secret at once.
    * POST /webhooks/{webhookId}/rotation, for keys of the role customer or above.
    * It is beta and may change.
    */
@@ -1803,7 +1804,7 @@ export type ErrorCode =
   | "unknown_category"
   /** 422: `petId` names no pet. */
   | "unknown_pet"
-  /** 422: Nothing can be sent to the address of the webhook: it is not https, not public, or has a password. */
+  /** 422: Nothing can be sent to the address of the webhook: it is not https, not public, or has a user name, a password or a fragment. */
   | "invalid_webhook_url"
   /** 422: Enterprise needs both of its numbers; the other plans take none. */
   | "invalid_plan"

@@ -42,7 +42,7 @@ export async function firstKey(config: Config, url: string): Promise<KeyPlace> {
   const linkFile = fileBeside(config, "console.link");
   const random = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
   const secret = Buffer.from(crypto.getRandomValues(new Uint8Array(KEY_BYTES))).toString("base64url");
-  const link = config.console === "on" ? `${url}/console#link=${secret}` : undefined;
+  const link = config.console ? `${url}/console#link=${secret}` : undefined;
   let isWritten = false;
   const { transact, close } = await openDatabase(config, now);
   try {

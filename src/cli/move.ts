@@ -29,7 +29,8 @@ Examples:
   petstore export store.ndjson --database-url postgres://petstore@db/petstore
   petstore export - | gzip > store.ndjson.gz
 
-The file has no API key in it, only their hashes. It is made readable by its owner only.
+The file has no API key in it, only their hashes, but the secrets of webhooks as they are.
+It is made readable by its owner only.
 With - the summary goes to standard error.`,
     )
     .action((file: string, { json, ...options }: Options) =>

@@ -28,11 +28,14 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   openapi: async () => (await import("./store.ts")).openapiCommand(),
 };
 
+const HELP_FLAGS = "-h, --help";
+const HELP_MEANING = "Print this help.";
+const HELP_OF_A_COMMAND = "Print the help of a command.";
+
 const program = new Command("petstore")
   .description("A pet store API over HTTP and JSON.")
   .version(packageFile.version, "-V, --version", "Print the version.")
-  .helpOption("-h, --help", "Print this help.")
-  .helpCommand("help [command...]", "Print the help of a command.")
+  .helpCommand("help [command...]", HELP_OF_A_COMMAND)
   .showSuggestionAfterError()
   .showHelpAfterError("(--help shows how the command is used)")
   .addHelpText(
@@ -57,7 +60,11 @@ for (const [, command] of asked.length > 0 ? asked : Object.entries(commands)) {
   program.addCommand(await command());
 }
 
-everyCommand(program).forEach((command) => void command.exitOverride());
+for (const command of everyCommand(program)) {
+  command.exitOverride().helpOption(HELP_FLAGS, HELP_MEANING);
+  const isGroup = command !== program && command.commands.length > 0;
+  if (isGroup) command.helpCommand("help [command]", HELP_OF_A_COMMAND);
+}
 try {
   await program.parseAsync(words, { from: "user" });
 } catch (error) {

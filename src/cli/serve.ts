@@ -36,7 +36,7 @@ export function serveCommand(stop: Promise<void>): Command {
         log.error("A fault that no request waits for.", { cause: causeOf(error) }),
       );
       // It answers already, so a stop does not wait for the key.
-      await Promise.race([orStop(running, () => welcomed(config, running.url)), stop]);
+      await Promise.race([orStop(running, () => welcomed(config, running)), stop]);
       const { url, metricsUrl } = running;
       log.info("started", { url, ...(metricsUrl !== null && { metricsUrl }) });
       await stop;
@@ -45,22 +45,34 @@ export function serveCommand(stop: Promise<void>): Command {
   return withSettings(command);
 }
 
-async function welcomed(config: Config, url: string): Promise<void> {
-  process.stderr.write(welcome(url, await firstKey(config, url), config.console === "on"));
+async function welcomed(config: Config, running: Running): Promise<void> {
+  const key = await firstKey(config, fromHere(running.url));
+  process.stderr.write(welcome(running, key, config.console));
 }
 
-function welcome(url: string, { line, shell, link }: KeyPlace, hasConsole: boolean): string {
+/** Every address of the machine is none to go to: from the machine itself it is the loopback. */
+function fromHere(url: string): string {
+  return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//localhost:");
+}
+
+function welcome(
+  { url: listeningOn, metricsUrl }: Running,
+  { line, shell, link }: KeyPlace,
+  hasConsole: boolean,
+): string {
+  const url = fromHere(listeningOn);
   const signIn =
     link === undefined ? "" : `  sign in     ${link}  (works once, within ${LINK_MS / 60_000} minutes)\n`;
   const webConsole = hasConsole ? `  console     ${url}/console\n${signIn}` : "";
+  const metrics = metricsUrl === null ? "" : `  metrics     ${fromHere(metricsUrl)}\n`;
   return `
-  Petstore is listening on ${url}
+  Petstore is listening on ${listeningOn}
 
   admin key   ${line}
   try it      curl -H "X-API-Key: ${shell}" ${url}/pets
 ${webConsole}  docs        ${url}/docs
   document    ${url}/openapi.json
-  stop        Ctrl-C
+${metrics}  stop        Ctrl-C
 `;
 }
 

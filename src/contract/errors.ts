@@ -251,8 +251,8 @@ export const errors = {
   invalid_webhook_url: {
     status: 422,
     cause:
-      "Nothing can be sent to the address of the webhook: it is not https, not public, or has a password.",
-    remedy: "Give an address that begins with `https://` and is on the public Internet.",
+      "Nothing can be sent to the address of the webhook: it is not https, not public, or has a user name, a password or a fragment.",
+    remedy: "Give an address that begins with `https://`, is on the public Internet, and has none of these.",
   },
   invalid_plan: {
     status: 422,

@@ -117,7 +117,7 @@ export function array<T>(
       return [];
     }
     if (minItems !== undefined && value.length < minItems)
-      refuse(problems, `must have at least ${minItems} items`);
+      refuse(problems, `must have at least ${minItems} ${minItems === 1 ? "item" : "items"}`);
     return value.map((item, at) => checkAt(at, items, item, problems));
   };
   const bounds = { ...(minItems !== undefined && { minItems }), ...(maxItems !== undefined && { maxItems }) };

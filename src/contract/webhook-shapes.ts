@@ -18,7 +18,8 @@ const fields = {
     {
       format: "uri",
       maxLength: WEBHOOK_URL_CHARACTERS,
-      description: "Where events are sent: https, without user name and password, on a public address.",
+      description:
+        "Where events are sent: https, on a public address, without user name, password and fragment.",
     },
     urlProblems,
   ),

@@ -127,7 +127,7 @@ export const webhooks = {
     at: "POST /webhooks/{webhookId}/rotation",
     summary: "Replace the secret of a webhook",
     description:
-      "The answer shows the new secret once. For the overlap deliveries carry a signature of each of the two.",
+      "The answer shows the new secret once. For the overlap deliveries carry a signature of each of the two. Of old secrets only the last is kept: a second rotation within the overlap ends the first secret at once.",
     role: "customer",
     params: { webhookId },
     body: SecretRotation,

@@ -66,7 +66,7 @@ export async function openAdmission(house: House, { engine, store, perform }: Da
     },
   });
   const known = { store, introduce: limits.introduce, keyWasUsed: behind.keyWasUsed };
-  const console = config.console === "on" ? openConsole({ ...known, trustProxy: config.trustProxy }) : null;
+  const console = config.console ? openConsole({ ...known, trustProxy: config.trustProxy }) : null;
   const callers = knownCallers({ ...known, sessions: console?.sessions });
   const bans = banKeeper({
     keep: async (ban) => void (await perform("behind.ban", ban)),

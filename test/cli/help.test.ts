@@ -44,6 +44,8 @@ test.each(commands.map((words) => [["petstore", ...words].join(" "), words] as c
     const { code, stdout, stderr } = await petstore([...words, "--help"], inFolder);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(/^Usage: petstore/);
+    expect(stdout).toMatch(/^ {2}-h, --help +Print this help\.$/m);
+    expect(stdout).not.toContain("display help");
     expect(stdout).toMatch(/^Examples?:\n {2}\S*petstore|^Examples?:\n {2}PORT=/m);
   },
 );

@@ -65,6 +65,21 @@ test("with the console off a first start names no page and makes no link", async
   expect(readdirSync(folder.file("data"))).not.toContain("console.link");
 });
 
+test.each([
+  ["0.0.0.0", "127.0.0.1"],
+  ["::", "localhost"],
+])("a server on every address (%s) offers links that lead to it: %s", async (host, shown) => {
+  using folder = aFolder();
+  const env = { HOST: host, METRICS_PORT: "0", METRICS_HOST: host };
+  await using server = await serving({ database: folder.database, env });
+  const at = `http://${shown}:${new URL(server.url).port}`;
+  expect(await eventually(() => server.stderr().includes("stop "), 5000)).toBe(true);
+  expect(server.stderr()).toContain(`  docs        ${at}/docs\n`);
+  expect(server.stderr()).toContain(`  metrics     http://${shown}:`);
+  expect(readFileSync(folder.file("data/console.link"), "utf8")).toStartWith(`${at}/console#link=`);
+  expect((await fetch(`${at}/docs`)).status).toBe(200);
+});
+
 test("a second start makes no second key and loads no second catalogue", async () => {
   using folder = aFolder();
   const start = async () => {
@@ -195,7 +210,14 @@ interface Fault {
 const faults: Fault[] = [
   {
     fault: "settings that are wrong, all of them named at once",
-    env: { PORT: "eighty", LOG_LEVEL: "loud", NEW_PET_STOCK: "0", PET_GET_SUNSET_AT: "soon", HOST: " " },
+    env: {
+      PORT: "eighty",
+      LOG_LEVEL: "loud",
+      NEW_PET_STOCK: "0",
+      PET_GET_SUNSET_AT: "soon",
+      HOST: " ",
+      CONSOLE: "maybe",
+    },
     code: 2,
     says: [
       'got "eighty"',
@@ -205,6 +227,7 @@ const faults: Fault[] = [
       "PET_GET_SUNSET_AT",
       'got "soon"',
       "HOST",
+      'CONSOLE must be on or off, got "maybe"',
     ],
   },
   {
@@ -297,6 +320,7 @@ test("the figures have a port of their own if they are given one, from the start
   const told = () => /"metricsUrl":"(http:[^"]+)"/.exec(server.stdout())?.[1];
   expect(await eventually(() => told() !== undefined, 5000)).toBe(true);
   const at = told() as string;
+  expect(server.stderr()).toContain(`  metrics     ${at}\n`);
   expect(await (await fetch(at)).text()).toContain("petstore_database_up 1\n");
   expect(await server.end("SIGTERM")).toBe(0);
   expect(await fetch(at).catch(() => null)).toBeNull();

@@ -120,7 +120,7 @@ const wrongBodies: readonly [shape: AnyShape, body: unknown, expected: Record<st
   ],
   [NewPet, [], { body: /^must be an object, got an array$/ }],
   [NewPet, null, { body: /^must be an object, got null$/ }],
-  [NewPets, [], { body: /^must have at least 1 items$/ }],
+  [NewPets, [], { body: /^must have at least 1 item$/ }],
   [NewPets, {}, { body: /^must be an array, got an object$/ }],
   [
     NewPets,
