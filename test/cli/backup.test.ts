@@ -21,7 +21,7 @@ import { migrations } from "../../src/store/migrations.ts";
 import { connect } from "../../src/store/sqlite/connection.ts";
 import { migrate } from "../../src/store/sqlite/migrate.ts";
 import { openStore } from "../../src/store/sqlite/store.ts";
-import { diagnosed, exported } from "../move/places.ts";
+import { diagnosed, exported, records } from "../move/places.ts";
 import { aFolder, type Ended, type Folder, PETSTORE, petstore, run, serving } from "./command.ts";
 
 const SLOW_MS = 30_000;
@@ -46,15 +46,6 @@ async function addCategory(database: string, name: string): Promise<void> {
   const store = openStore(database, 1);
   await store.transact(async (writes) => void (await writes.addCategory({ name, description: null }, 1)));
   store.close();
-}
-
-/** All that is exported, but for the number after which events go on, which is another after a restore. */
-async function records(database: string): Promise<string> {
-  const lines = (await exported(database)).trimEnd().split("\n");
-  return lines
-    .slice(0, -1)
-    .map((line) => (line.startsWith('{"table":"events"') ? line.replace(/"lastId":\d+/, "") : line))
-    .join("\n");
 }
 
 /** Every file of the folder, by its content; without what each look at a database may leave beside it, and the lock. */
@@ -307,11 +298,13 @@ test(
     expect(await refused("backup.db", "--force", "--database-url", "notes.db")).toMatch(
       /^The database has tables of another program/,
     );
-    const half = readFileSync(folder.file("backup.db")).subarray(0, 100_000);
-    writeFileSync(folder.file("half.db"), half);
-    expect(await refusal(folder, ["restore", "half.db", "--force"], 3)).toMatch(
-      /^half\.db is damaged: it fails the check "the file is whole": .+ Nothing was changed\. Take another backup\.$/,
-    );
+    const whole = readFileSync(folder.file("backup.db"));
+    for (const bytes of [100_000, whole.length - 1]) {
+      writeFileSync(folder.file("short.db"), whole.subarray(0, bytes));
+      expect(await refusal(folder, ["restore", "short.db", "--force"], 3)).toMatch(
+        /^short\.db is damaged: it fails the check "the file is whole": .+ Nothing was changed\. Take another backup\.$/,
+      );
+    }
     cpSync(folder.file("backup.db"), folder.file("spoilt.db"));
     spoil(folder.file("spoilt.db"), "pets");
     expect(await refusal(folder, ["restore", "spoilt.db", "--force"], 3)).toMatch(

@@ -96,7 +96,9 @@ async function sightOfBackup(file: string): Promise<Sight> {
   if (!there) throw new CannotMove(`There is no file ${file}.`);
   if (there.isDirectory()) throw new CannotMove(`${file} is a folder, and no backup.`);
   try {
-    return sightOf(file);
+    const sight = sightOf(file);
+    await requireWholePages(file, there.size);
+    return sight;
   } catch (error) {
     if (error instanceof NewerDatabase)
       throw new CannotMove(`Cannot restore ${file}: ${error.message} Nothing was changed.`);
@@ -113,6 +115,18 @@ async function sightOfBackup(file: string): Promise<Sight> {
         : `${file} is no backup of a Petstore store; nothing was changed.`,
     );
   }
+}
+
+/** SQLite takes what is missing of the last page for zeros, and finds nothing wrong. */
+async function requireWholePages(file: string, bytes: number): Promise<void> {
+  const header = new DataView(await Bun.file(file).slice(0, 18).arrayBuffer());
+  // Where the header has the size of a page, 1 stands for what has no room there.
+  const written = header.getUint16(16);
+  const pageBytes = written === 1 ? 65_536 : written;
+  if (bytes % pageBytes !== 0)
+    throw new Damaged([
+      { check: WHOLE, message: `its last page has ${bytes % pageBytes} bytes of ${pageBytes}` },
+    ]);
 }
 
 /** How the first line of an export begins. */
