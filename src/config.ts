@@ -163,6 +163,12 @@ export const settings = {
     "Streams of events at once of one client, of each instance; more are answered 409.",
     integer(1, 1_000_000),
   ),
+  webhooks: setting(
+    "WEBHOOKS",
+    "on",
+    "Whether this instance sends webhooks: on or off. While it is off events wait, for another instance or a later start.",
+    onOrOff,
+  ),
   webhooksAllowPrivate: setting(
     "WEBHOOKS_ALLOW_PRIVATE",
     "off",

@@ -16,6 +16,7 @@ import { type Followers, followers } from "./wiring/followers.ts";
 import type { House, Surroundings } from "./wiring/house.ts";
 import { listening, NotListening, urlOf } from "./wiring/listening.ts";
 import { isTold } from "./wiring/told.ts";
+import type { Deliverer } from "./worker/deliver.ts";
 import { SWEEP_EVERY_MS, sweep } from "./worker/sweep.ts";
 import { openWebhooks } from "./worker/webhooks.ts";
 
@@ -32,24 +33,15 @@ export interface Running {
 
 /** Opens the adapters, wires them, and listens. The database must be migrated. */
 export async function start(config: Config, surroundings: Surroundings): Promise<Running> {
-  const { clock, log, resolve } = surroundings;
+  const { log } = surroundings;
   const life = { isStopping: false, isClosing: false };
   const house: House = { ...surroundings, config, rules: rulesOf(config), meters: openMeters(), life };
   const data = await openData(house, (written) => {
     webhooks.wake();
     following.onWrite(written);
   });
-  const { engine, store, perform } = data;
-  const webhooks = openWebhooks({
-    store,
-    perform,
-    clock,
-    resolve,
-    ...house.rules.webhooks,
-    onFault: (error) => {
-      if (!isTold(error)) log.warn("Webhooks wait; they are tried again.", { cause: causeOf(error) });
-    },
-  });
+  const { engine, store } = data;
+  const webhooks = config.webhooks ? webhooksOf(house, data) : noWebhooks;
   const following = followers(house, () => ({ store, callers: admission.callers }));
   const admission = await openAdmission(house, data);
   const close = async () => {
@@ -91,6 +83,22 @@ export async function start(config: Config, surroundings: Surroundings): Promise
     },
   };
 }
+
+function webhooksOf({ clock, log, resolve, rules }: House, { store, perform }: Data): Deliverer {
+  return openWebhooks({
+    store,
+    perform,
+    clock,
+    resolve,
+    ...rules.webhooks,
+    onFault: (error) => {
+      if (!isTold(error)) log.warn("Webhooks wait; they are tried again.", { cause: causeOf(error) });
+    },
+  });
+}
+
+/** Of an instance that sends nothing, a drill's for example: the log keeps what is to be sent. */
+const noWebhooks: Deliverer = { wake() {}, async stop() {} };
 
 interface Listeners {
   readonly server: Listening;

@@ -7,6 +7,9 @@ import { progress } from "./progress.ts";
 import { DAMAGE_EXIT, Exit, print, Refused, time } from "./say.ts";
 import { configOf, requireDatabase, withSettings } from "./settings.ts";
 
+/** What stands for standard output elsewhere: a copy of a database cannot go there. */
+const STREAM = "-";
+
 interface Options {
   readonly force?: true;
   readonly json?: true;
@@ -36,6 +39,8 @@ A backup is for the same store on the same engine; to go to another engine use '
 Exit code 3 means that the store is damaged; no backup was made then.`,
     )
     .action(async (file: string, { force, check, json, ...options }: Options & { check: boolean }) => {
+      if (file === STREAM)
+        throw new Refused("A backup goes to a file; 'petstore export -' writes to standard output.");
       const { databaseUrl } = configOf(options);
       requireFile(databaseUrl, "backup", "pg_dump makes a backup of it");
       requireDatabase({ databaseUrl });
@@ -113,6 +118,10 @@ function advice(migration: number, lastEventAt: number | null): string[] {
     "- Orders since the backup are gone, and their numbers are given again.",
     "- Keys made since then are unknown, admin.key perhaps among them: petstore keys create --role admin",
     "- Keys revoked and bans imposed since then are as before: revoke and impose them once more.",
+    "- Bans lifted since then are in force again: lift them once more.",
+    "- Webhooks are as they were, and deliveries that were pending then are sent again; WEBHOOKS=off sends none.",
+    "- Events go on with higher numbers; who has read events since the backup is told to begin anew.",
+    "- Everybody signs in to the console anew.",
     "- Limits count on from the backup; counts in Valkey are not part of it.",
     ...(migration < migrations.length
       ? [
@@ -164,7 +173,9 @@ function damageTold(error: unknown, what: string, remedy: string): unknown {
   if (!(error instanceof Damaged)) return error;
   const [first] = error.findings;
   const more = error.findings.length > 1 ? `, and ${error.findings.length - 1} more` : "";
-  console.error(`petstore: ${what}: ${first?.check}: ${first?.message}${more}. ${remedy}`);
+  console.error(
+    `petstore: ${what}: it fails the check "${first?.check}": ${first?.message}${more}. ${remedy}`,
+  );
   return new Exit(DAMAGE_EXIT);
 }
 

@@ -73,6 +73,7 @@ Examples:
     )
     .action(async (file: string, { json, ...options }: Options) => {
       const bytes = file === STREAM ? 0 : sizeOf(file);
+      if (bytes > 0) await refuseDatabase(file);
       const rows = await makingDatabase(options, ({ fill }) =>
         fill(async (target) => {
           const bar = bytes > 0 ? progress("bytes", bytes) : progress("rows", 0);
@@ -137,6 +138,17 @@ function sizeOf(path: string): number {
   if (stat.isDirectory()) throw new Refused(`Cannot read ${path}: it is a folder.`);
   // A pipe with a name has none.
   return stat.size;
+}
+
+/** How every database file of SQLite begins. */
+const SQLITE = "SQLite format 3\0";
+
+/** Before a store is made for it: a backup is no export. */
+async function refuseDatabase(path: string): Promise<void> {
+  if ((await Bun.file(path).slice(0, SQLITE.length).text()) === SQLITE)
+    throw new Refused(
+      `${path} is a database, and no export. If it is a backup, 'petstore restore' takes it; nothing was changed.`,
+    );
 }
 
 function opened<T>(open: () => T, path: string): T {

@@ -2,6 +2,7 @@ import type { PetstoreApi } from "../contract/api.ts";
 import type { StoreEvent } from "../contract/event-shapes.ts";
 import type { Subscription } from "../contract/route.ts";
 import type { Operations, ReadContext } from "./context.ts";
+import { WITHIN_A_GAP } from "./event-gap.ts";
 import { fail } from "./failure.ts";
 import { seesAll } from "./orders.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
@@ -61,7 +62,7 @@ export function shownEvent({ id, type, subject, clientId, data, at }: EventRecor
   return event as StoreEvent;
 }
 
-/** Refuses to go on where events are missing: behind what is no longer kept, and beyond what there ever was. */
+/** Refuses to go on where events are missing: behind what is no longer kept, beyond what there ever was, and where a restore has left numbers out. */
 async function requireKept(cx: Pick<ReadContext, "store">, position: number, field: string): Promise<void> {
   const { forgotten, given } = await cx.store.eventBounds();
   if (position < forgotten)
@@ -73,6 +74,17 @@ async function requireKept(cx: Pick<ReadContext, "store">, position: number, fie
     const message = `names event ${position}, but the last is ${given}; if the store was restored from a backup, read the records anew, then begin anew`;
     fail("invalid_parameter", `The parameter ${field} ${message}.`, [{ field, message }]);
   }
+  if (position > forgotten && given - position > WITHIN_A_GAP && (await isInGap(cx, position)))
+    fail(
+      "events_expired",
+      `The store was restored from a backup that is older than event ${position}, up to which you have read. Read the records anew, then begin anew, with since=now or a stream without a last id.`,
+    );
+}
+
+/** Whether a position is among the numbers that a restore has left out: it is no event's, and none follows soon. */
+async function isInGap({ store }: Pick<ReadContext, "store">, position: number): Promise<boolean> {
+  const near = await store.events({ after: position - 1, upTo: position + WITHIN_A_GAP, limit: 1 });
+  return near.length === 0;
 }
 
 function startOf({ store }: ReadContext, since: string | undefined, upTo: number) {

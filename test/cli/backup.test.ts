@@ -21,7 +21,7 @@ import { migrations } from "../../src/store/migrations.ts";
 import { connect } from "../../src/store/sqlite/connection.ts";
 import { migrate } from "../../src/store/sqlite/migrate.ts";
 import { openStore } from "../../src/store/sqlite/store.ts";
-import { diagnosed, exported } from "../move/places.ts";
+import { diagnosed, exported, records } from "../move/places.ts";
 import { aFolder, type Ended, type Folder, PETSTORE, petstore, run, serving } from "./command.ts";
 
 const SLOW_MS = 30_000;
@@ -114,7 +114,7 @@ test("a backup is one file of its owner only, and a restore elsewhere makes the 
     `Restored a store ${DEMO} to ${target}. Nothing is wrong with them.\nThe last event of the backup is of `,
   );
   expect(put.stdout).not.toContain("is kept as");
-  expect(await exported(target)).toBe(await exported(folder.database));
+  expect(await records(target)).toBe(await records(folder.database));
   expect(statSync(target).mode & 0o777).toBe(0o600);
   expect(statSync(folder.file("new/place")).mode & 0o777).toBe(0o700);
   await using server = await serving({ database: target });
@@ -193,6 +193,19 @@ test(
   SLOW_MS,
 );
 
+test("a backup does not go to standard output, and is not taken for an export", async () => {
+  using folder = await aDemo();
+  expect(await refusal(folder, ["backup", "-"])).toBe(
+    "A backup goes to a file; 'petstore export -' writes to standard output.",
+  );
+  await aBackup(folder);
+  const elsewhere = ["--database-url", folder.file("new/store.db")];
+  expect(await refusal(folder, ["import", "backup.db", ...elsewhere])).toBe(
+    "backup.db is a database, and no export. If it is a backup, 'petstore restore' takes it; nothing was changed.",
+  );
+  expect(existsSync(folder.file("new"))).toBe(false);
+});
+
 test("a store that is damaged replaces no backup, exit code 3, and is copied as it is only when that is asked for", async () => {
   using folder = await aDemo();
   await aBackup(folder);
@@ -201,7 +214,9 @@ test("a store that is damaged replaces no backup, exit code 3, and is copied as 
     database.run("update movements set balance = 9 where id = 2");
   }
   const told = await refusal(folder, ["backup", "backup.db", "--force"], 3);
-  expect(told).toContain("is damaged: balances follow the ledger: movement 2 of pet 1 says a balance of 9");
+  expect(told).toContain(
+    'is damaged: it fails the check "balances follow the ledger": movement 2 of pet 1 says a balance of 9',
+  );
   expect(told).toContain("No backup was made.");
   const { code, stdout } = await on(folder, "backup", "damaged.db", "--no-check");
   expect([code, stdout]).toEqual([
@@ -210,10 +225,12 @@ test("a store that is damaged replaces no backup, exit code 3, and is copied as 
   ]);
   expect((await diagnosed(folder.file("damaged.db"))).findings).toHaveLength(1);
   expect(await refusal(folder, ["restore", "damaged.db", "--force"], 3)).toMatch(
-    /^damaged\.db is damaged: balances follow the ledger: .+ Nothing was changed\. /,
+    /^damaged\.db is damaged: it fails the check "balances follow the ledger": .+ Nothing was changed\. /,
   );
   spoil(folder.database, "movements");
-  expect(await refusal(folder, ["backup", "another.db"], 3)).toContain("is damaged: the file is whole: ");
+  expect(await refusal(folder, ["backup", "another.db"], 3)).toContain(
+    'is damaged: it fails the check "the file is whole": ',
+  );
 });
 
 test("a disk without room is told, and nothing half written stays", async () => {
@@ -281,10 +298,17 @@ test(
     expect(await refused("backup.db", "--force", "--database-url", "notes.db")).toMatch(
       /^The database has tables of another program/,
     );
+    const whole = readFileSync(folder.file("backup.db"));
+    for (const bytes of [100_000, whole.length - 1]) {
+      writeFileSync(folder.file("short.db"), whole.subarray(0, bytes));
+      expect(await refusal(folder, ["restore", "short.db", "--force"], 3)).toMatch(
+        /^short\.db is damaged: it fails the check "the file is whole": .+ Nothing was changed\. Take another backup\.$/,
+      );
+    }
     cpSync(folder.file("backup.db"), folder.file("spoilt.db"));
     spoil(folder.file("spoilt.db"), "pets");
     expect(await refusal(folder, ["restore", "spoilt.db", "--force"], 3)).toMatch(
-      /^spoilt\.db is damaged: the file is whole: .+ Nothing was changed\. Take another backup\.$/,
+      /^spoilt\.db is damaged: it fails the check "the file is whole": .+ Nothing was changed\. Take another backup\.$/,
     );
   },
   SLOW_MS,
@@ -319,7 +343,7 @@ test("the store that was there is kept with all that its log has, and nothing of
   const { code, stdout } = await on(killed, "restore", file, "--force");
   expect(code).toBe(0);
   expect(stdout).toContain(`The store that was there is kept as ${asideOf(killed)}.\n`);
-  expect(await exported(killed.database)).toBe(await exported(file));
+  expect(await records(killed.database)).toBe(await records(file));
   expect(await exported(asideOf(killed))).toBe(old);
   expect(old).toContain("Toads");
 });
@@ -339,7 +363,7 @@ test("a store of a newer version, or one that is no longer a database, makes way
     if (what === "rubbish") writeFileSync(`${folder.database}-wal`, "the log of what was there");
     const { code, stderr } = await on(folder, "restore", file, "--force");
     expect([what, code, stderr]).toEqual([what, 0, ""]);
-    expect(await exported(folder.database)).toBe(await exported(file));
+    expect(await records(folder.database)).toBe(await records(file));
     const aside = asideOf(folder);
     if (what !== "rubbish") continue;
     expect(readFileSync(aside, "utf8")).toStartWith("rubbish ");
@@ -360,7 +384,7 @@ test("a log without its database is no part of the store that is restored beside
   store.close();
   expect(await refusal(bare, ["restore", file])).toMatch(/^There is a store at /);
   expect((await on(bare, "restore", file, "--force")).code).toBe(0);
-  expect(await exported(bare.database)).toBe(await exported(file));
+  expect(await records(bare.database)).toBe(await records(file));
   expect(readdirSync(join(bare.database, "..")).filter((name) => name.endsWith("-wal"))).toHaveLength(1);
   expect(existsSync(`${bare.database}-wal`)).toBe(false);
 });
@@ -373,7 +397,7 @@ test("where the path is a link, what it leads to is replaced", async () => {
   symlinkSync(folder.database, link);
   expect((await on(folder, "restore", file, "--force", "--database-url", link)).code).toBe(0);
   expect(realpathSync(link)).toBe(realpathSync(folder.database));
-  expect(await exported(folder.database)).toBe(await exported(file));
+  expect(await records(folder.database)).toBe(await records(file));
 });
 
 test(

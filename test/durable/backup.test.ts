@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import type { OpenedStore } from "../../src/store/engine.ts";
 import { openStore } from "../../src/store/sqlite/store.ts";
 import { adminKey, aFolder, type Folder, PETSTORE, petstore, run, serving } from "../cli/command.ts";
-import { diagnosed, exported } from "../move/places.ts";
+import { diagnosed, records } from "../move/places.ts";
 import { needed } from "../tools.ts";
 
 const BUYERS = 8;
@@ -97,9 +97,9 @@ async function aShop(): Promise<Folder & { readonly old: string; readonly backup
   await add(store, "Toads");
   cpSync(source.path, folder.path, { recursive: true });
   store.close();
-  const old = await exported(source.database);
+  const old = await records(source.database);
   source[Symbol.dispose]();
-  return { ...folder, old, backup: await exported(folder.file("backup.db")) };
+  return { ...folder, old, backup: await records(folder.file("backup.db")) };
 }
 
 test(
@@ -109,8 +109,8 @@ test(
     const steps: Step[] = [
       [WRITES, 1],
       [WRITES, 30],
-      ...[1, 2, 3, 4, 5, 6, 7].map((time): Step => [SYNCS, time]),
-      ...[1, 2, 3, 4, 5, 6, 7].map((time): Step => [REMOVALS, time]),
+      ...Array.from({ length: 15 }, (_, time): Step => [SYNCS, time + 1]),
+      ...Array.from({ length: 9 }, (_, time): Step => [REMOVALS, time + 1]),
       [LINKS, 1],
       [RENAMES, 1],
       [RENAMES, 2],
@@ -123,16 +123,16 @@ test(
         const isKilled = await isKilledAt(step, words, folder);
         // As the next start does, which may have something half written to undo.
         openStore(folder.database, 1).close();
-        const found = await exported(folder.database);
+        const found = await records(folder.database);
         expect([step, found === shop.old || found === shop.backup]).toEqual([step, true]);
         expect((await diagnosed(folder.database)).findings).toEqual([]);
         const again = await petstore(words, { env: { DATABASE_URL: folder.database }, in: folder.path });
         expect(again).toMatchObject({ code: 0, stderr: "" });
-        expect(await exported(folder.database)).toBe(shop.backup);
+        expect(await records(folder.database)).toBe(shop.backup);
         const names = readdirSync(dirname(folder.database));
         expect(names.filter((name) => name.includes(".restoring"))).toEqual([]);
         const asides = names.filter((name) => /before-restore-\w+$/.test(name));
-        const kept = await Promise.all(asides.map((name) => exported(join(dirname(folder.database), name))));
+        const kept = await Promise.all(asides.map((name) => records(join(dirname(folder.database), name))));
         expect(kept).toContain(found === shop.old ? shop.old : shop.backup);
         return { step, isKilled, isNew: found === shop.backup };
       }),
@@ -167,13 +167,13 @@ test(
           const words = ["backup", name, "--force"];
           const isKilled = await isKilledAt(step, words, folder);
           const file = folder.file(name);
-          const found = existsSync(file) ? await exported(file) : undefined;
+          const found = existsSync(file) ? await records(file) : undefined;
           const before = name === "backup.db" ? shop.backup : undefined;
           expect([step, name, found === before || found === shop.old]).toEqual([step, name, true]);
-          expect(await exported(folder.database)).toBe(shop.old);
+          expect(await records(folder.database)).toBe(shop.old);
           const again = await petstore(words, { env: { DATABASE_URL: folder.database }, in: folder.path });
           expect(again).toMatchObject({ code: 0, stderr: "" });
-          expect(await exported(file)).toBe(shop.old);
+          expect(await records(file)).toBe(shop.old);
           expect(readdirSync(folder.path).filter((each) => each.includes(".partial"))).toEqual([]);
           return isKilled;
         }),

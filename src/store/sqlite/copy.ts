@@ -17,6 +17,9 @@ import { CannotMove, Damaged } from "../move/moving.ts";
 /** How often the copy is looked at, and what has come to it written to disk: all of it at the end would hold up a server's commits. */
 const LOOK_AT_COPY_MS = 50;
 
+/** The check that a file fails which SQLite itself cannot read. */
+export const WHOLE = "the file is whole";
+
 export type CopyJob =
   | { readonly from: string; readonly to: string }
   | { readonly check: string }
@@ -125,7 +128,6 @@ async function inThread<T>(job: CopyJob): Promise<T> {
 function givenBy<T>(outcome: CopyOutcome<T>): T {
   if ("done" in outcome) return outcome.done;
   const { code, message } = outcome.failed;
-  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code ?? ""))
-    throw new Damaged([{ check: "the file is whole", message }]);
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code ?? "")) throw new Damaged([{ check: WHOLE, message }]);
   throw new CannotMove(`Cannot copy: ${message}. Nothing was changed.`);
 }

@@ -12,11 +12,12 @@ import {
 import { basename, dirname, join } from "node:path";
 import { Unavailable } from "../../core/failure.ts";
 import type { Diagnosis } from "../doctor.ts";
-import { CannotMove } from "../move/moving.ts";
+import { CannotMove, Damaged } from "../move/moving.ts";
 import { NewerDatabase, UnusableDatabase } from "../usable.ts";
 import { inWords, isSameFile, provenCounts } from "./backup.ts";
+import { beginAnew, lastEventOf } from "./begin-anew.ts";
 import { connect, patiently } from "./connection.ts";
-import { copyStore, removeCopy, syncFolder, type Watch } from "./copy.ts";
+import { copyStore, removeCopy, syncFolder, type Watch, WHOLE } from "./copy.ts";
 import { requireOurFile } from "./migrate.ts";
 import { holdFile } from "./place.ts";
 import { isFilled, PARTS, type Sight, sightOf } from "./sight.ts";
@@ -76,6 +77,7 @@ async function replaced(
   try {
     await copyStore(file, fresh, needed, watch);
     const counts = await provenCounts(fresh, watch);
+    beginAnew(fresh, old === "database" ? lastEventOf(target) : 0, now);
     giveToOwnerOf(isFilled(target) ? target : dirname(target), fresh);
     // Whoever opens the old store meanwhile waits for its lock, and is refused by SQLite once the path leads elsewhere.
     using _alone = old === "database" ? madeOneFile(target) : null;
@@ -94,7 +96,9 @@ async function sightOfBackup(file: string): Promise<Sight> {
   if (!there) throw new CannotMove(`There is no file ${file}.`);
   if (there.isDirectory()) throw new CannotMove(`${file} is a folder, and no backup.`);
   try {
-    return sightOf(file);
+    const sight = sightOf(file);
+    await requireWholePages(file, there.size);
+    return sight;
   } catch (error) {
     if (error instanceof NewerDatabase)
       throw new CannotMove(`Cannot restore ${file}: ${error.message} Nothing was changed.`);
@@ -102,6 +106,7 @@ async function sightOfBackup(file: string): Promise<Sight> {
       throw new CannotMove(`${file} is no backup of a Petstore store; nothing was changed.`);
     if (!(error instanceof Unavailable)) throw error;
     const { code, message } = error.cause as Error & { code?: string };
+    if (code?.startsWith("SQLITE_CORRUPT")) throw new Damaged([{ check: WHOLE, message }]);
     if (code !== "SQLITE_NOTADB") throw new CannotMove(`Cannot read ${file}: ${message}.`);
     const isExport = (await Bun.file(file).slice(0, EXPORTED.length).text()) === EXPORTED;
     throw new CannotMove(
@@ -110,6 +115,18 @@ async function sightOfBackup(file: string): Promise<Sight> {
         : `${file} is no backup of a Petstore store; nothing was changed.`,
     );
   }
+}
+
+/** SQLite takes what is missing of the last page for zeros, and finds nothing wrong. */
+async function requireWholePages(file: string, bytes: number): Promise<void> {
+  const header = new DataView(await Bun.file(file).slice(0, 18).arrayBuffer());
+  // Where the header has the size of a page, 1 stands for what has no room there.
+  const written = header.getUint16(16);
+  const pageBytes = written === 1 ? 65_536 : written;
+  if (bytes % pageBytes !== 0)
+    throw new Damaged([
+      { check: WHOLE, message: `its last page has ${bytes % pageBytes} bytes of ${pageBytes}` },
+    ]);
 }
 
 /** How the first line of an export begins. */
