@@ -87,7 +87,7 @@ const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
 };
 
 /** A refusal without the sentences that name requests, and with times of the reader's own zone. */
-function forPeople({ message, code }: ApiError): string {
+export function forPeople({ message, code }: Pick<ApiError, "message" | "code">): string {
   const sentences = message
     .split(/(?<=\.) /)
     .filter((each) => !/\b(GET|POST|PUT|PATCH|DELETE) \//.test(each));
