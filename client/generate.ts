@@ -14,7 +14,7 @@ const endpointById = new Map(everyEndpoint.map((endpoint) => [endpoint.id, endpo
 export function clientApi(): string {
   const parts = [
     "// Generated from the contract by client/generate.ts: `npm run generate` writes it anew.",
-    'import type { Call, EventStream, ListCall } from "./call.ts";\nimport type { CallOptions, ChangeOptions, WriteOptions } from "./options.ts";',
+    'import type { Call, EventStream, ListCall } from "./call.ts";\nimport type { CallOptions, ChangeOptions, StreamOptions, WriteOptions } from "./options.ts";',
     ...Object.entries(schemas).map(([name, schema]) => recordOf(name, schema)),
     ...everyEndpoint.map(queryOf),
     ...resourcesOf(api, ""),
@@ -93,7 +93,7 @@ function methodOf(name: string, { id, method, route }: Endpoint): string {
     ),
     ...(route.body ? [bodyParameter(method, route.body.schema as Schema, route.body.id)] : []),
     ...(route.query ? [`query?: ${queryName(id)}`] : []),
-    `options?: ${takesIfMatch ? "ChangeOptions" : isChange ? "WriteOptions" : "CallOptions"}`,
+    `options?: ${takesIfMatch ? "ChangeOptions" : isChange ? "WriteOptions" : route.kind === "stream" ? "StreamOptions" : "CallOptions"}`,
   ];
   return `${doc}  ${name}(${parameters.join(", ")}): ${answerOf(route)};\n`;
 }

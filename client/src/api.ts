@@ -1,7 +1,7 @@
 // Generated from the contract by client/generate.ts: `npm run generate` writes it anew.
 
 import type { Call, EventStream, ListCall } from "./call.ts";
-import type { CallOptions, ChangeOptions, WriteOptions } from "./options.ts";
+import type { CallOptions, ChangeOptions, StreamOptions, WriteOptions } from "./options.ts";
 
 /** Who is calling. */
 export interface Account {
@@ -1426,7 +1426,7 @@ export interface EventsResource {
    * GET /events/stream, for keys of the role customer or above.
    * It is beta and may change.
    */
-  stream(query?: EventsStreamQuery, options?: CallOptions): EventStream<StoreEvent>;
+  stream(query?: EventsStreamQuery, options?: StreamOptions): EventStream<StoreEvent>;
 }
 
 /** The operations under `webhooks.deliveries`. */

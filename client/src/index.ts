@@ -26,6 +26,7 @@ export type {
   ChangeOptions,
   Logger,
   PetstoreOptions,
+  StreamOptions,
   Surroundings,
   WriteOptions,
 } from "./options.ts";

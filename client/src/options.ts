@@ -64,6 +64,12 @@ export interface ChangeOptions extends WriteOptions {
   readonly ifMatch?: string | undefined;
 }
 
+/** What can be said with a stream of events. */
+export interface StreamOptions extends CallOptions {
+  /** Told `true` when it is connected, and `false` when it is not and will try again. */
+  readonly onConnection?: ((isConnected: boolean) => void) | undefined;
+}
+
 /** The options with every default in its place. @internal */
 export interface Settings extends Surroundings {
   readonly baseUrl: string;

@@ -2,7 +2,7 @@ import type { EventStream } from "./call.ts";
 import { apiErrorOf, ConnectionError, PetstoreError, TimeoutError, UnreadableAnswerError } from "./errors.ts";
 import { framesOf } from "./frames.ts";
 import { queryOf } from "./json.ts";
-import type { Settings } from "./options.ts";
+import type { Settings, StreamOptions } from "./options.ts";
 import type { Pace } from "./pace.ts";
 import { initOf, limitsQuestion, type Request, type Send } from "./request.ts";
 import { retryWaitMs } from "./retry.ts";
@@ -22,6 +22,7 @@ export function follower(settings: Settings, pace: Pace, send: Send): Follow {
     const { lastEventId: first, ...query } = (input ?? {}) as { lastEventId?: string };
     const url = settings.baseUrl + path + queryOf(route.what, query);
     const { signal, maxRetries = Number.POSITIVE_INFINITY, timeoutMs = settings.timeoutMs } = options;
+    const { onConnection } = options as StreamOptions;
     let last = first;
 
     /** One connection, as long as it lasts; the signal ends it too. */
@@ -51,6 +52,7 @@ export function follower(settings: Settings, pace: Pace, send: Send): Follow {
         if (!response.ok) throw apiErrorOf(route.what, response, text);
         throw new UnreadableAnswerError(`${route.what} was answered with something other than a stream.`);
       }
+      onConnection?.(true);
       const reader = response.body.getReader();
       const chunks = async function* () {
         for (;;) {
@@ -89,6 +91,7 @@ export function follower(settings: Settings, pace: Pace, send: Send): Follow {
         if (settings.now() - since >= GOOD_MS) tries = 1;
         const waitMs = retryWaitMs(error, tries, { ...settings, maxRetries });
         if (waitMs === undefined) throw error;
+        onConnection?.(false);
         settings.logger.debug?.(`${error.message} It is tried again in ${Math.round(waitMs)} ms.`);
         await settings.sleep(waitMs, signal ?? new AbortController().signal).catch(() => {});
       }

@@ -1,5 +1,6 @@
-import { type Account, type Limits, Petstore, type Role } from "../../client/src/index.ts";
+import { type Account, type ApiError, type Limits, Petstore, type Role } from "../../client/src/index.ts";
 import { patient } from "./patience.ts";
+import { forPeople } from "./words.ts";
 
 /** Where the API is: beside the page, whatever a proxy put in front of both. */
 const base = new URL(".", location.href).href;
@@ -49,8 +50,7 @@ async function session(method: string, headers: Record<string, string>): Promise
   try {
     const response = await fetch(`${base}console/session`, { method, headers: { ...ours, ...headers } });
     if (response.ok) return undefined;
-    const { message } = (await response.json()) as { message: string };
-    return message;
+    return forPeople((await response.json()) as Pick<ApiError, "message" | "code">);
   } catch {
     return "The server could not be reached. Try again.";
   }

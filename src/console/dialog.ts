@@ -7,8 +7,15 @@ export interface Dialog {
   readonly closed: Promise<void>;
 }
 
-/** Opens a dialog over the page. The browser keeps the focus inside and gives it back when the dialog closes. */
-export function openDialog(title: string, content: (close: () => void) => Child): Dialog {
+/**
+ * Opens a dialog over the page. The browser keeps the focus inside and gives it back when the dialog closes. It closes when another page
+ * is opened, unless it stays: what it holds would be lost.
+ */
+export function openDialog(
+  title: string,
+  content: (close: () => void) => Child,
+  { stays = false }: { readonly stays?: boolean } = {},
+): Dialog {
   const opener = document.activeElement;
   const titleId = newId();
   const close = () => element.close();
@@ -21,9 +28,16 @@ export function openDialog(title: string, content: (close: () => void) => Child)
   );
   element.append(head, h("div", { class: "dialog-body" }, content(close)));
   const { promise: closed, resolve } = Promise.withResolvers<void>();
+  let isLeft = false;
+  const leave = () => {
+    isLeft = true;
+    close();
+  };
+  if (!stays) window.addEventListener("hashchange", leave);
   element.addEventListener("close", () => {
+    window.removeEventListener("hashchange", leave);
     element.remove();
-    returnFocus(opener);
+    if (!isLeft) returnFocus(opener);
     resolve();
   });
   document.body.append(element);

@@ -2,7 +2,7 @@ import type { Page } from "../../client/src/index.ts";
 import { keepingFocus } from "./dialog.ts";
 import { type Child, fill, h } from "./dom.ts";
 import { type RowsOptions, rowsOf } from "./rows.ts";
-import { explained, isAbort } from "./words.ts";
+import { canTryAgain, explained, isAbort } from "./words.ts";
 
 export interface ListOptions<T> extends RowsOptions<T> {
   /** The first page; the next ones come from it. */
@@ -28,11 +28,15 @@ export function list<T>(options: ListOptions<T>): List<T> {
   const rows = rowsOf(options);
   const foot = h("div", { class: "foot", "aria-live": "polite" });
   const element = h("div", { class: "listing" }, rows.element, foot);
+  const fit = fitting(element, rows.element);
+  // The foot is as wide as the list, and no higher or lower for what is shown above it.
+  new ResizeObserver(fit).observe(foot);
   let running = new AbortController();
 
   const settle = (rest: Child) => {
     rows.element.hidden = rows.count === 0;
     fill(foot, rows.count === 0 && !rest ? h("div", { class: "empty" }, empty()) : rest);
+    fit();
   };
   /** Shows what comes, and how to go on. */
   const take = async (ask: (signal: AbortSignal) => PromiseLike<Page<T> | undefined>, isFirst: boolean) => {
@@ -65,6 +69,7 @@ export function list<T>(options: ListOptions<T>): List<T> {
     put(record) {
       keepingFocus(element, () => rows.put(record, "first"));
       if (rows.element.hidden) settle(null);
+      else fit();
     },
     drop(record) {
       keepingFocus(element, () => rows.drop(record));
@@ -73,16 +78,24 @@ export function list<T>(options: ListOptions<T>): List<T> {
   };
 }
 
+/** Shows cards where the table has no room: how much it needs depends on names, language and what can be done. */
+function fitting(element: HTMLElement, table: HTMLElement): () => void {
+  return () => {
+    element.classList.remove("narrow");
+    element.classList.toggle("narrow", table.offsetWidth > element.clientWidth);
+  };
+}
+
 function moreButton(act: () => Promise<void>): HTMLElement {
   return h("button", { type: "button", "data-key": "more", onclick: act }, "Show more");
 }
 
-/** What went wrong, and a way to try again. */
+/** What went wrong, and a way to try again where that can help. */
 export function failed(error: unknown, again: () => unknown, label = "Try again"): HTMLElement {
   return h(
     "div",
     { class: "failed", role: "alert" },
     h("p", {}, explained(error)),
-    h("button", { type: "button", onclick: again }, label),
+    canTryAgain(error) && h("button", { type: "button", onclick: again }, label),
   );
 }

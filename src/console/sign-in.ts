@@ -35,13 +35,17 @@ let isOpen = false;
 export function signInAgain(signedIn: () => void): void {
   if (isOpen) return;
   isOpen = true;
-  const { closed } = openDialog("You are signed out", (close) => [
-    h("p", {}, "The session is over. Sign in again to go on; what you entered on the page is still there."),
-    keyForm(() => {
-      close();
-      signedIn();
-    }),
-  ]);
+  const { closed } = openDialog(
+    "You are signed out",
+    (close) => [
+      h("p", {}, "The session is over. Sign in again to go on; what you entered on the page is still there."),
+      keyForm(() => {
+        close();
+        signedIn();
+      }),
+    ],
+    { stays: true },
+  );
   closed.then(() => {
     isOpen = false;
   });

@@ -1,6 +1,7 @@
 import {
   ApiError,
   ConnectionError,
+  type ErrorCode,
   type PetStatus,
   PreconditionFailedError,
   RateLimitError,
@@ -71,9 +72,35 @@ export function explained(error: unknown): string {
   }
   if (error instanceof ApiError) {
     const isOurs = error.status >= 500 && error.requestId !== undefined;
-    return isOurs ? `${error.message} (request ${error.requestId})` : error.message;
+    return isOurs ? `${error.message} (request ${error.requestId})` : forPeople(error);
   }
   return error instanceof Error ? error.message : String(error);
+}
+
+/** What to do about a refusal; what the API says of that is for programs. */
+const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
+  insufficient_stock: "Ask for fewer, or have the stock set first.",
+  pet_not_found: "It may have been removed meanwhile.",
+  unknown_pet: "It may have been removed meanwhile.",
+  category_in_use: "Move its pets to another category or remove them first.",
+  key_banned: "Wait until then, or ask an admin to lift the ban.",
+};
+
+/** A refusal without the sentences that name requests, and with times of the reader's own zone. */
+export function forPeople({ message, code }: Pick<ApiError, "message" | "code">): string {
+  const sentences = message
+    .split(/(?<=\.) /)
+    .filter((each) => !/\b(GET|POST|PUT|PATCH|DELETE) \//.test(each));
+  const words = sentences.length > 0 ? sentences.join(" ") : message;
+  const local = words.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (iso) => date.format(new Date(iso)));
+  return [local, code && advice[code]].filter(Boolean).join(" ");
+}
+
+/** Whether the same may be answered otherwise another time, or after signing in; other refusals stay as they are. */
+export function canTryAgain(error: unknown): boolean {
+  const isRefused = error instanceof ApiError && error.status >= 400 && error.status < 500;
+  // A feed whose next event is gone begins anew.
+  return !isRefused || [401, 408, 412, 429].includes(error.status) || error.code === "events_expired";
 }
 
 /** Whether it only says that nobody waits for the answer any more. */

@@ -98,6 +98,30 @@ test("on a phone no page, menu or dialog is wider than the screen, however long 
   expect(await width()).toBe(360);
 });
 
+for (const width of [768, 1024, 1280])
+  test(`at ${width} px no page or list is scrolled sideways, and all that can be done with a key is in sight`, async () => {
+    await using store = await furnished("Nemo");
+    const { clientId } = store.admin;
+    const name = "Tills of the shop by the sea";
+    await store.admin.post(`/admin/clients/${clientId}/keys`, { name, role: "staff", expiresInDays: 9 });
+    await using visitor = await aVisitor(browser, store, { viewport: { width, height: 800 } });
+    const { page } = visitor;
+    await visitor.enter(store.admin);
+    const wide = () =>
+      page.evaluate(
+        "[document.documentElement, ...document.querySelectorAll('.listing')].filter((each) => each.scrollWidth > each.clientWidth).length",
+      );
+    await everyPage(visitor, async (path) => expect([path, await wide()]).toEqual([path, 0]));
+    await visitor.open(`clients/${clientId}`, /active$/);
+    expect(await wide()).toBe(0);
+    const acts = page.getByRole("row", { name }).getByRole("button");
+    expect(await acts.allTextContents()).toEqual(["Rotate", "Ban", "Revoke"]);
+    for (const act of await acts.all()) {
+      const { x = -1, width: across = 0 } = (await act.boundingBox()) ?? {};
+      expect(x >= 0 && x + across <= width).toBe(true);
+    }
+  });
+
 for (const colorScheme of ["light", "dark"] as const)
   test(`in ${colorScheme} colours every text can be read and every control has a name`, async () => {
     await using store = await furnished("Rex");

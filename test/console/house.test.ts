@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
+import { operator } from "../../src/core/clients.ts";
 import { aStore } from "../harness.ts";
 import { aBrowser, aVisitor, until } from "./browser.ts";
 
@@ -14,6 +15,8 @@ test("an admin makes a client and its key, which is shown this once and works; b
   await using visitor = await aVisitor(browser, store);
   const { page } = visitor;
   const press = (name: string) => page.getByRole("button", { name, exact: true }).last().click();
+  // As over plain HTTP from another machine.
+  await page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
   await visitor.enter(store.admin);
   await visitor.open("clients", "Clients");
   await press("Add a client");
@@ -37,11 +40,14 @@ test("an admin makes a client and its key, which is shown this once and works; b
   const key = await page.getByRole("textbox", { name: "The new key" }).inputValue();
   await page.keyboard.press("Escape");
   expect(await page.getByRole("textbox", { name: "The new key" }).inputValue()).toBe(key);
+  await press("Copy");
+  await page.getByText("Selected: press Ctrl-C.").waitFor();
   await press("I have kept it");
   const asZoo = () => fetch(`${store.url}/account`, { headers: { "x-api-key": key } });
   expect(((await (await asZoo()).json()) as { client: { id: number } }).client.id).toBe(clientId);
   await page.reload();
-  await page.getByRole("row", { name: /web shop/ }).waitFor();
+  const { id: keyId } = (await store.admin.get(`/admin/clients/${clientId}/keys`)).body[0];
+  await page.getByRole("row", { name: new RegExp(`^web shop …\\w{4} ${keyId} customer`) }).waitFor();
   expect(await page.content()).not.toContain(key);
 
   await press("Ban");
@@ -67,6 +73,9 @@ test("an admin makes a client and its key, which is shown this once and works; b
   expect((await store.admin.get(`/admin/clients/${clientId}`)).status).toBe(404);
   await visitor.open("audit", "Audit trail");
   await page.getByRole("row", { name: /admin\.clients\.remove/ }).waitFor();
+  const own = await store.beside.transact((writes) => operator(writes, store.clock.now));
+  await visitor.open(`clients/${own.id}`, "operator active");
+  expect(await page.locator(".page-acts button").allTextContents()).toEqual(["Edit"]);
   expect(visitor.faults).toEqual([]);
 });
 

@@ -43,7 +43,8 @@ test("what cannot be sold is explained where it was entered, and nothing that wa
   await units.fill("5");
   await dialog.getByLabel("Ship date").fill("2026-12-24T10:00");
   await dialog.getByRole("button", { name: "Sell" }).click();
-  await dialog.getByRole("alert").getByText("Asked for 5 of pet 1, 2 in stock.").waitFor();
+  const refusal = "Asked for 5 of pet 1, 2 in stock. Ask for fewer, or have the stock set first.";
+  await dialog.getByRole("alert").getByText(refusal, { exact: true }).waitFor();
   await units.fill("-1");
   await dialog.getByRole("button", { name: "Sell" }).click();
   await until(async () => (await units.getAttribute("aria-invalid")) === "true");
@@ -128,7 +129,7 @@ test("staff looks after a pet: adds, restocks, holds, releases and removes it, a
   const { page } = visitor;
   await visitor.enter(store.staff);
   await visitor.open("pets", "Pets");
-  await page.getByText("No pet is like that").waitFor();
+  await page.getByText("The store has no pets yet.").waitFor();
   await page.getByRole("button", { name: "Add a pet" }).click();
   await page.getByRole("button", { name: "Add the pet" }).click();
   await page.getByText("Choose one of the list, or give its number.").waitFor();
@@ -144,7 +145,9 @@ test("staff looks after a pet: adds, restocks, holds, releases and removes it, a
   await page.getByRole("button", { name: "Set the stock" }).click();
   await page.getByRole("row", { name: /restocked/ }).waitFor();
   await page.getByRole("button", { name: "Hold" }).click();
+  await page.getByText("7 in stock, held").waitFor();
   await page.getByRole("button", { name: "Release" }).click();
+  await page.getByText("7 can be ordered now").waitFor();
   await page.getByRole("button", { name: "Hold" }).waitFor();
   expect((await store.staff.get("/store/pets/1")).body).toMatchObject({ quantity: 7, status: "available" });
 
@@ -155,6 +158,10 @@ test("staff looks after a pet: adds, restocks, holds, releases and removes it, a
   await page.getByRole("button", { name: "Remove the pet" }).click();
   await page.getByRole("heading", { name: "Pets" }).waitFor();
   expect((await store.staff.get("/store/pets/1")).status).toBe(404);
+  await visitor.open("categories", "Categories");
+  await visitor.open("pets/1", "Pet");
+  await page.getByText("There is no pet 1. It may have been removed meanwhile.", { exact: true }).waitFor();
+  expect(await page.getByRole("button", { name: "Try again" }).count()).toBe(0);
   expect(visitor.faults).toEqual([]);
 });
 
@@ -168,6 +175,7 @@ test("an order is placed, changed, completed, and another cancelled after a ques
   const place = async (units: string) => {
     await page.getByRole("button", { name: "Place an order" }).click();
     await page.getByLabel("Pet", { exact: true }).fill("Nemo (#1)");
+    expect(await page.getByLabel("Handed over already").count()).toBe(0);
     await page.getByLabel("Units").fill(units);
     await page.getByRole("button", { name: "Place the order" }).click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
@@ -250,6 +258,29 @@ test("a customer sees what it may order, and no staff actions or pages", async (
   expect(visitor.faults).toEqual([]);
 });
 
+test("a refusal says what to do in the shop, names no request, and offers no try that cannot help", async () => {
+  await using store = await aStore();
+  await store.aPet(1, "Rex");
+  const till = await store.newPerson("staff");
+  await using visitor = await aVisitor(browser, store, { timezoneId: "Asia/Tokyo", locale: "en-US" });
+  const { page } = visitor;
+  await visitor.enter(till);
+  await visitor.open("categories", "Categories");
+  await page.getByRole("button", { name: "Remove" }).click();
+  await page.getByRole("button", { name: "Remove the category" }).click();
+  const refusal = page.getByRole("alert");
+  const inUse = "Pets belong to category 1. Move its pets to another category or remove them first.";
+  await refusal.getByText(inUse, { exact: true }).waitFor();
+  expect(await refusal.getByRole("button").count()).toBe(0);
+  await page.keyboard.press("Escape");
+  await store.admin.put(`/admin/keys/${till.keyId}/ban`, { minutes: 60 });
+  await visitor.open("pets", "Pets");
+  const banned =
+    /^This key is banned until Nov 15, 2026, 10:00\sPM\. Wait until then, or ask an admin to lift the ban\.$/;
+  await refusal.getByText(banned).waitFor();
+  expect(await refusal.getByRole("button").count()).toBe(0);
+});
+
 test("a store with many pets is shown a page at a time", async () => {
   await using store = await aStore();
   const { categoryId } = await store.aPet(1, "Adam");
@@ -304,6 +335,48 @@ test("the live feed shows what others do as it happens, pauses, and goes on wher
   await page.getByLabel("Show").selectOption("orders");
   await until(async () => (await lines.count()) === 1);
   expect(visitor.faults).toEqual([]);
+});
+
+test("a live feed says when the server is away, and when it is back", async () => {
+  await using store = await aStore();
+  const rex = await store.aPet(5, "Rex");
+  await using visitor = await aVisitor(browser, store);
+  const { page } = visitor;
+  await page.clock.setFixedTime(store.clock.now);
+  await visitor.enter(store.customer);
+  await visitor.open("events", "Live feed");
+  const state = page.getByRole("main").getByRole("status");
+  await state.getByText("live", { exact: true }).waitFor();
+  await page.route("**/events/stream*", (route) => route.abort());
+  await store.restart();
+  await state.getByText("not connected", { exact: true }).waitFor();
+  expect(await state.getByText("live", { exact: true }).count()).toBe(0);
+  await page.unroute("**/events/stream*");
+  await state.getByText("live", { exact: true }).waitFor();
+  await store.staff.put(`/store/inventory/${rex.id}`, { quantity: 9 });
+  await page.getByText("Rex: +4, 9 in stock").waitFor();
+});
+
+test("a dialog goes with its page, unless it asks who is there", async () => {
+  await using store = await aStore();
+  const rex = await store.aPet(1, "Rex");
+  const till = await store.newPerson("staff");
+  await using visitor = await aVisitor(browser, store);
+  const { page } = visitor;
+  await visitor.enter(till);
+  await visitor.open("pets", "Pets");
+  await visitor.open(`pets/${rex.id}`, /^Rex/);
+  await page.getByRole("button", { name: "Edit" }).click();
+  await page.getByRole("dialog", { name: "Edit Rex" }).waitFor();
+  await page.goBack();
+  await page.getByRole("heading", { name: "Pets" }).waitFor();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await store.admin.delete(`/admin/keys/${till.keyId}`);
+  await page.goForward();
+  await page.getByRole("dialog", { name: "You are signed out" }).waitFor();
+  await page.goBack();
+  await page.waitForURL(/pets$/);
+  expect(await page.getByRole("dialog", { name: "You are signed out" }).isVisible()).toBe(true);
 });
 
 test("a live feed ends with its session", async () => {

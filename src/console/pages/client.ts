@@ -36,8 +36,8 @@ async function show({ id, signal, refresh }: Visit): Promise<Child> {
     heading(
       [client.name, " ", badge(client.suspended ? "suspended" : "active")],
       button("Edit", "edit", () => editClient(client, etag, refresh)),
-      suspension(client, etag, refresh),
-      button("Remove", "remove", () => remove(client, etag), "danger"),
+      (client.suspended || !isOperator(client)) && suspension(client, etag, refresh),
+      !isOperator(client) && button("Remove", "remove", () => remove(client, etag), "danger"),
     ),
     facts(
       ["Number", String(client.id)],
@@ -57,6 +57,11 @@ async function show({ id, signal, refresh }: Visit): Promise<Child> {
     ),
     section("Requests of the last 30 days", usagePlots(usage, client.perDay)),
   ];
+}
+
+/** Nobody can suspend or remove the operator's own client; its name is kept for it. */
+function isOperator({ name, plan }: Client): boolean {
+  return name === "operator" && plan === "enterprise";
 }
 
 function banButton(key: Key, done: () => unknown): Child {

@@ -2,7 +2,7 @@ import type { EventData, EventType, Order, StoreEvent } from "../../../client/sr
 import { hrefOf } from "../address.ts";
 import { type Child, h } from "../dom.ts";
 import { petName } from "../names.ts";
-import { count, some } from "../words.ts";
+import { count, some, time } from "../words.ts";
 
 type Sentences = { readonly [T in EventType]: (data: EventData[T]) => Child };
 
@@ -31,7 +31,7 @@ const sentences: Sentences = {
     `Client ${clientId} has used ${count(used)} of its ${some(limit, "request")} of today`,
   "key.strike_warning": ({ keyId, strikes, threshold }) =>
     `Key ${keyId} has ${strikes} of ${threshold} strikes`,
-  "key.banned": ({ keyId, until }) => `Key ${keyId} is banned until ${new Date(until).toLocaleString()}`,
+  "key.banned": ({ keyId, until }) => [`Key ${keyId} is banned until `, time(until)],
   "key.unbanned": ({ keyId }) => `Key ${keyId} works again`,
   "webhook.disabled": ({ webhookId, reason }) =>
     `Webhook ${webhookId} is sent no more: ${reason === "gone" ? "its receiver is gone" : "it failed for 5 days"}`,

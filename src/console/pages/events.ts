@@ -17,8 +17,10 @@ const AT_ONCE = 100;
 const kinds: Readonly<Record<string, readonly EventType[]>> = {
   orders: ["order.placed", "order.updated", "order.completed", "order.cancelled"],
   pets: ["pet.created", "pet.updated", "pet.status_changed", "pet.deleted"],
+  categories: ["category.created", "category.updated", "category.deleted"],
   stock: ["inventory.changed", "inventory.depleted"],
   "keys and quotas": ["quota.warning", "key.strike_warning", "key.banned", "key.unbanned"],
+  webhooks: ["webhook.disabled"],
 };
 
 export const eventsPage: Page = { title: "Live feed", show };
@@ -33,11 +35,12 @@ function show({ query, signal }: Visit): Child {
   const follow = async () => {
     following = new AbortController();
     const { signal: ended } = following;
-    fill(state, badge("live", "good"), " New events appear at the top.");
+    fill(state, badge("connecting", "calm"));
     pause.textContent = "Pause";
     try {
       if (feed.last === undefined) await recall(ended);
-      const stream = petstore.events.stream({ type: kind(), lastEventId: feed.last }, { signal: ended });
+      const from = { type: kind(), lastEventId: feed.last };
+      const stream = petstore.events.stream(from, { signal: ended, onConnection });
       for await (const event of stream) feed.add(event);
     } catch (error) {
       if (isAbort(error) || ended.aborted) return;
@@ -45,6 +48,10 @@ function show({ query, signal }: Visit): Child {
       feed.say(failed(error, restart));
     }
   };
+  const onConnection = (isConnected: boolean) =>
+    isConnected
+      ? fill(state, badge("live", "good"), " New events appear at the top.")
+      : fill(state, badge("not connected", "bad"), " Trying again; nothing will be missed.");
   /** What happened in the last minutes, as far as one page of it goes; the stream brings the rest. */
   const recall = async (ended: AbortSignal) => {
     const since = new Date(Date.now() - WHILE_MS).toISOString();

@@ -1,7 +1,7 @@
 import type { CreatedKey, Key, NewKey, Role, Rotation } from "../../../client/src/index.ts";
 import { performIfAgreed } from "../acts.ts";
 import { openDialog } from "../dialog.ts";
-import { type Child, h } from "../dom.ts";
+import { type Child, fill, h } from "../dom.ts";
 import { bodyOf, choiceField, formDialog, numberField, textField } from "../form.ts";
 import { type List, type ListOptions, list } from "../list.ts";
 import { tell } from "../notices.ts";
@@ -32,6 +32,8 @@ export function keyList(acts: KeyActs): List<Key> {
         name: "Key",
         cell: ({ id, name, lastFour }) => [name ?? `Key ${id}`, " ", h("code", {}, `…${lastFour}`)],
       },
+      // Bans, events and the audit trail know a key by its number.
+      { name: "Number", kind: "number", cell: ({ id }) => id },
       { name: "Role", kind: "short", cell: ({ role }) => role },
       { name: "State", kind: "short", cell: (key) => badge(stateOf(key)) },
       { name: "Last used", cell: ({ lastUsedAt }) => time(lastUsedAt) },
@@ -113,31 +115,33 @@ function showOnce({ key, id }: CreatedKey): void {
     tell(`Key ${id} was made, but its text was lost on the way. Revoke it and make another.`);
     return;
   }
-  const shown = h("input", {
-    type: "text",
-    readonly: true,
-    value: key,
-    class: "secret",
-    "aria-label": "The new key",
-  });
+  const shown = h("textarea", { readonly: true, rows: 2, class: "secret", "aria-label": "The new key" }, key);
+  const copied = h("p", { class: "hint", role: "status" });
   const copy = async () => {
     shown.select();
-    // A page that came over plain HTTP has no clipboard; the key is selected for the keyboard then.
-    await navigator.clipboard?.writeText(key).then(
-      () => tell("Copied."),
-      () => {},
-    );
+    try {
+      // A page that came over plain HTTP has no clipboard; the key is selected for the keyboard then.
+      await navigator.clipboard.writeText(key);
+      fill(copied, "Copied.");
+    } catch {
+      fill(copied, "Selected: press Ctrl-C.");
+    }
   };
-  const { element } = openDialog("The new key", (close) => [
-    h("p", {}, "This is the only time that it is shown. Keep it where you keep secrets."),
-    shown,
-    h(
-      "div",
-      { class: "actions" },
-      h("button", { type: "button", onclick: copy }, "Copy"),
-      h("button", { type: "button", class: "main", onclick: close }, "I have kept it"),
-    ),
-  ]);
+  const { element } = openDialog(
+    "The new key",
+    (close) => [
+      h("p", {}, "This is the only time that it is shown. Keep it where you keep secrets."),
+      shown,
+      copied,
+      h(
+        "div",
+        { class: "actions" },
+        h("button", { type: "button", onclick: copy }, "Copy"),
+        h("button", { type: "button", class: "main", onclick: close }, "I have kept it"),
+      ),
+    ],
+    { stays: true },
+  );
   element.querySelector(".close")?.remove();
   element.addEventListener("cancel", (event) => event.preventDefault());
   shown.select();

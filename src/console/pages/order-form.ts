@@ -15,11 +15,7 @@ export function placeOrder(
       ...(pet ? [] : [petField()]),
       numberField("quantity", { label: "Units", value: 1, least: 1, required: true }),
       timeField("shipDate", { label: "Ship date", hint: "May be left empty." }),
-      checkField("complete", {
-        label: "Handed over already",
-        hint: "The order is complete at once, as a sale over the counter.",
-        value: isStaff && pet !== undefined,
-      }),
+      ...(isStaff ? [handedOver(pet !== undefined)] : []),
     ],
     verb: isStaff && pet ? "Sell" : "Place the order",
     send: async (values) => {
@@ -29,6 +25,14 @@ export function placeOrder(
       tell(`Order ${order.id} was ${order.complete ? "placed and completed" : "placed"}.`);
       await placed();
     },
+  });
+}
+
+function handedOver(value: boolean): Field {
+  return checkField("complete", {
+    label: "Handed over already",
+    hint: "The order is complete at once, as a sale over the counter.",
+    value,
   });
 }
 

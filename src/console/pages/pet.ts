@@ -36,14 +36,15 @@ async function show(visit: Visit): Promise<Child> {
   return [
     h("p", { class: "crumbs" }, h("a", { href: hrefOf("pets") }, "Pets")),
     heading([pet.name, " ", badge(pet.status)], acts(pet, etag, isStaff, refresh)),
-    facts(
-      ["Number", String(pet.id)],
-      ["Category", pet.category.name],
-      ["In stock", `${count(pet.quantity)} can be ordered now`],
-    ),
+    facts(["Number", String(pet.id)], ["Category", pet.category.name], ["In stock", inStock(pet)]),
     section(isStaff ? "Orders" : "Your orders", orders.element),
     movements && section("Stock movements", movements.element),
   ];
+}
+
+function inStock({ quantity, status }: StorePet): string {
+  if (status === "available") return `${count(quantity)} can be ordered now`;
+  return status === "pending" && quantity > 0 ? `${count(quantity)} in stock, held` : count(quantity);
 }
 
 function acts(

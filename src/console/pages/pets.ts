@@ -20,6 +20,8 @@ async function show({ account, query, signal }: Visit): Promise<Child> {
   const isStaff = mayAct(account, "staff");
   const categories = await everyCategory(signal);
   const narrowing = filters("pets", query, narrowedBy(categories), () => void pets.reload());
+  const isNarrowed = () =>
+    ["name", "status", "categoryId"].some((each) => narrowing.value(each) !== undefined);
   const pets: List<Pet> = list({
     label: "Pets",
     keyOf: ({ id }) => id,
@@ -29,7 +31,7 @@ async function show({ account, query, signal }: Visit): Promise<Child> {
         found.map(({ categoryId }) => categoryId),
         signal,
       ),
-    empty: () => h("p", {}, `No pet is like that. Ask for less above${isStaff ? ", or add one" : ""}.`),
+    empty: () => h("p", {}, nothing(isNarrowed(), isStaff)),
     columns: [
       { name: "Name", cell: ({ id, name }) => h("a", { href: hrefOf(`pets/${id}`) }, name) },
       { name: "Category", cell: ({ categoryId }) => categoryName(categoryId) },
@@ -52,6 +54,13 @@ async function show({ account, query, signal }: Visit): Promise<Child> {
     narrowing.element,
     pets.element,
   ];
+}
+
+function nothing(isNarrowed: boolean, isStaff: boolean): Child {
+  if (isNarrowed) return `No pet is like that. Ask for less above${isStaff ? ", or add one" : ""}.`;
+  if (!isStaff) return "The store has no pets yet.";
+  const categories = h("a", { href: hrefOf("categories") }, "category");
+  return ["The store has no pets yet. Add a ", categories, " first, then a pet by the button above."];
 }
 
 function narrowedBy(categories: readonly Category[] | undefined): Filter[] {

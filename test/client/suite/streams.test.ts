@@ -58,7 +58,10 @@ test("a stream that ends, is cut off or falls silent goes on after the last even
     resetBeforeHeaders,
     stream([frame(10)]),
   ]);
-  assert.deepEqual(await some(server.client().events.stream(), 3), ["7", "8", "10"]);
+  const told: boolean[] = [];
+  const onConnection = (isConnected: boolean) => told.push(isConnected);
+  assert.deepEqual(await some(server.client().events.stream({}, { onConnection }), 3), ["7", "8", "10"]);
+  assert.deepEqual(told, [true, false, true, false, true, false, false, true]);
   assert.deepEqual(
     server.arrivals.map(({ headers }) => headers["last-event-id"]),
     [undefined, "7", "8", "9", "9"],
