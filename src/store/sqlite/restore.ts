@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import {
-  chownSync,
   existsSync,
+  lchownSync,
   linkSync,
   readdirSync,
   realpathSync,
@@ -154,7 +154,8 @@ function orRefuse(path: string): Disposable | null {
 function giveToOwnerOf(model: string, file: string): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(model);
-  chownSync(file, uid, gid);
+  // Not what a link leads to: the folder is another's, who could put one there.
+  lchownSync(file, uid, gid);
 }
 
 /** Another program's database is never touched. A newer one, or one that is broken, is what a restore may be needed for. */
