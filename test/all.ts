@@ -28,7 +28,10 @@ const found = (...patterns: string[]) =>
 const tests = [bin("bun"), "--no-install", "test", "--isolate", "--timeout=30000", "--max-concurrency=4"];
 const timed = found("test/scaled/*.test.ts");
 const commands = found("test/{cli,move}/*.test.ts");
-const others = found("test/**/*.test.ts").filter((path) => ![...timed, ...commands].includes(path));
+/** They wait for minutes of the real clock, and do little else. */
+const waiting = found("test/limits/clients.test.ts");
+const apart = [...timed, ...commands, ...waiting];
+const others = found("test/**/*.test.ts").filter((path) => !apart.includes(path));
 
 /** One after another; each is lanes that are run side by side, of steps one after another. */
 const phases: readonly (readonly (readonly Step[])[])[] = [
@@ -45,6 +48,7 @@ const phases: readonly (readonly (readonly Step[])[])[] = [
       },
       { name: "tests of the command", command: [...tests, ...commands] },
     ],
+    [{ name: "tests of programs that wait", command: [...tests, ...waiting] }],
   ],
   // They hold servers to promises in time, and so have the machine for themselves.
   [[{ name: "tests of several instances", command: [...tests, ...timed] }]],
