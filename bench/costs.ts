@@ -65,6 +65,8 @@ async function costsOf(
     const { id } = await command("clients", "create", "--name", "costs", ...quota);
     return (await command("keys", "create", "--client", String(id), "--role", "staff")).key;
   };
+  // Commands make no store where there is none.
+  Bun.spawnSync([PETSTORE, "migrate"], { env });
   const key = await aKey(PLENTY);
   const spent = await aKey("1");
   const log = join(folder, `${engine}.log`);
