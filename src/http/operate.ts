@@ -101,11 +101,12 @@ function tagLine(tag: string): string {
 
 /** Relative addresses, so that they hold behind any proxy. */
 function pageLinks(pathname: string, query: string, { next, monitor }: Result): string {
-  const links = [`<${pathname}${query}>; rel="first"`];
-  const at = (cursor: string) => `${pathname}${query === "" ? "?" : `${query}&`}cursor=${cursor}`;
-  if (monitor !== undefined) links.unshift(`<${at(monitor)}>; rel="monitor"`);
-  if (next !== undefined) links.unshift(`<${at(next)}>; rel="next"`);
-  return links.join(", ");
+  const first = `<${pathname}${query}>; rel="first"`;
+  if (next === undefined && monitor === undefined) return first;
+  const at = `<${pathname}${query === "" ? "?" : `${query}&`}cursor=`;
+  const onward = next === undefined ? "" : `${at}${next}>; rel="next", `;
+  const later = monitor === undefined ? "" : `${at}${monitor}>; rel="monitor", `;
+  return `${onward}${later}${first}`;
 }
 
 /** Names as they are, and values that can stand in a header as they were written. */

@@ -46,6 +46,21 @@ test("one key of two clients at the same moment is two orders", async () => {
   expect(replays([one, other])).toBe(0);
 });
 
+test("an answer is repeated to keys of the same role, and not to another that may see less", async () => {
+  const [staff, colleague, customer] = [
+    store.staff,
+    await store.newPerson("staff", { clientId: store.staff.clientId }),
+    await store.newPerson("customer", { clientId: store.staff.clientId }),
+  ];
+  const pet = await store.aPet(10);
+  const key = { "idempotency-key": "by-role" };
+  const place = (by: typeof staff) => by.post("/store/orders", { petId: pet.id }, key);
+  const first = await place(staff);
+  expect((await place(colleague)).text).toBe(first.text);
+  expect((await place(customer)).body.code).toBe("idempotency_key_reused");
+  expect((await staff.get(`/store/orders?petId=${pet.id}`)).body).toEqual([first.body]);
+});
+
 test("of two different orders under one key at the same moment one is placed and the other refused", async () => {
   const pet = await store.aPet(10);
   const key = { "idempotency-key": "two-bodies" };
