@@ -266,15 +266,19 @@ export function text(characters: number, isRequired: boolean): Shape<string> {
   );
 }
 
-function* textProblems(value: string, characters: number, required: boolean): Generator<string> {
-  if (required && value.trim() === "") yield "must not be empty or only white space";
-  if (value.length > characters) {
-    const length = [...value].length;
-    if (length > characters) yield `must have at most ${characters} characters, has ${length}`;
-  }
-  if (value.includes("\0")) yield "must not contain the NUL character";
-  if (!value.isWellFormed()) yield "must not contain lone surrogates";
+function textProblems(value: string, characters: number, isRequired: boolean): readonly string[] {
+  const isTooLong = value.length > characters && [...value].length > characters;
+  const isEmpty = isRequired && value.trim() === "";
+  if (!isEmpty && !isTooLong && !value.includes("\0") && value.isWellFormed()) return noProblems;
+  const problems: string[] = [];
+  if (isEmpty) problems.push("must not be empty or only white space");
+  if (isTooLong) problems.push(`must have at most ${characters} characters, has ${[...value].length}`);
+  if (value.includes("\0")) problems.push("must not contain the NUL character");
+  if (!value.isWellFormed()) problems.push("must not contain lone surrogates");
+  return problems;
 }
+
+const noProblems: readonly string[] = [];
 
 function idProblem(value: unknown): string | undefined {
   if (typeof value !== "bigint" && !Number.isInteger(value)) return mustBe("an integer", value);

@@ -115,16 +115,18 @@ const PLAIN_QUERY = /^\?[\w.-]+=[\w.,~+%-]*(?:&[\w.-]+=[\w.,~+%-]*)*$/;
 /** A query without its cursor; as its caller wrote it, if that is plain. */
 function withoutCursor(search: string): string {
   if (search === "") return "";
-  if (PLAIN_QUERY.test(search)) {
-    const kept = search
-      .slice(1)
-      .split("&")
-      .filter((part) => !part.startsWith("cursor="));
-    return kept.length > 0 ? `?${kept.join("&")}` : "";
+  if (!PLAIN_QUERY.test(search)) {
+    const query = new URLSearchParams(search);
+    query.delete("cursor");
+    return query.size > 0 ? `?${query}` : "";
   }
-  const query = new URLSearchParams(search);
-  query.delete("cursor");
-  return query.size > 0 ? `?${query}` : "";
+  // It was taken, so there is one cursor at most.
+  const isFirst = search.startsWith("?cursor=");
+  const start = isFirst ? 0 : search.indexOf("&cursor=");
+  if (start === -1) return search;
+  const end = search.indexOf("&", start + 1);
+  const rest = end === -1 ? "" : search.slice(end);
+  return isFirst ? rest.replace("&", "?") : search.slice(0, start) + rest;
 }
 
 /** What makes two requests the same; an answer is for those who may do as much, and one about keys for the key that asked alone. */

@@ -79,6 +79,19 @@ describe("a page", () => {
     expect(headers.get("link")).toMatch(/^(<[^<>" ]*>; rel="next", )?<[^<>" ]*>; rel="first"$/);
   });
 
+  test.each(["?cursor=CURSOR&limit=5", "?cursor=CURSOR&limit=5&sort=id", "?limit=5&cursor=CURSOR&sort=id"])(
+    "asked for with %s links on without that cursor",
+    async (query) => {
+      const { headers } = await store.customer.get("/pets?limit=5&sort=id");
+      const cursor = new URLSearchParams(nextOf(headers)?.split("?")[1]).get("cursor") as string;
+      const second = await store.customer.get(`/pets${query.replace("CURSOR", cursor)}`);
+      const first = query.replace(/cursor=CURSOR&/, "");
+      expect(second.headers.get("link")).toEndWith(`</pets${first}>; rel="first"`);
+      const third = await store.customer.get(nextOf(second.headers) as string);
+      expect(third.body).toEqual(pets.slice(10, 15));
+    },
+  );
+
   test("asked for with a cursor whose name is written in code links to the one after it", async () => {
     const { headers } = await store.customer.get("/pets?limit=5");
     const second = await store.customer.get(nextOf(headers)?.replace("cursor", "%63ursor") as string);

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import fc from "fast-check";
 import { NewBan } from "../../src/contract/access-shapes.ts";
 import type { Route } from "../../src/contract/route.ts";
 import { type AnyShape, array, boolean } from "../../src/contract/shape.ts";
@@ -48,6 +49,29 @@ test("parameters come as their shapes have them, with defaults for what is left 
   });
 });
 
+test("a query is read as forms write it, whatever stands in it", () => {
+  const anyText = fc.string({ unit: "binary" }).filter((text) => !text.includes("\0"));
+  fc.assert(
+    fc.property(anyText, fc.array(fc.constantFrom("available", "pending", "sold")), (cursor, status) => {
+      const query = new URLSearchParams({ cursor });
+      for (const each of status) query.append("status", each);
+      const { cursor: readCursor, status: readStatus = [] } = parameters({ thingId: "7" }, `?${query}`);
+      expect([readCursor, readStatus]).toEqual([cursor, status]);
+    }),
+  );
+});
+
+test("marks without anything between them give nothing, and a name may be encoded", () => {
+  expect(parameters({ thingId: "7" }, "?")).toEqual({ thingId: 7, limit: 20 });
+  expect(parameters({ thingId: "7" }, "?&&limit=5&&")).toEqual({ thingId: 7, limit: 5 });
+  expect(parameters({ thingId: "7" }, "?l%69mit=5&cursor=a=b")).toEqual({
+    thingId: 7,
+    limit: 5,
+    cursor: "a=b",
+  });
+  expect(parameters({ thingId: "7" }, "?cursor")).toEqual({ thingId: 7, limit: 20, cursor: "" });
+});
+
 test("an id past 2^53 is not rounded, in the path or the query", () => {
   const input = parameters({ thingId: "9007199254740993" }, "?id=9223372036854775807");
   expect(input).toMatchObject({ thingId: 9007199254740993n, id: [9223372036854775807n] });
@@ -69,6 +93,11 @@ const wrongQueries: readonly [search: string, field: string, message: RegExp][] 
   ["?day=2026-02-29", "day", /^must be a date such as 2026-11-30$/],
   ["?day=2026-11-30T00:00:00Z", "day", /^must be a date such as 2026-11-30$/],
   [`?cursor=${"x".repeat(2001)}`, "cursor", /^must have at most 2000 characters, has 2001$/],
+  ["?cursor=%ff", "cursor", /^must be percent-encoded UTF-8, got "%ff"$/],
+  ["?cursor=50%", "cursor", /^must be percent-encoded UTF-8, got "50%"$/],
+  ["?%zz=1", "%zz", /^must be percent-encoded UTF-8, got "1"$/],
+  ["?=1", "", /^is unknown; known/],
+  ["?colour", "colour", /^is unknown; known/],
   ["?colour=red", "colour", /^is unknown; known are id, status, big, day, limit, cursor$/],
 ];
 

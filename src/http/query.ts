@@ -1,0 +1,115 @@
+import { type AnyShape, type Problem, type Schema, type Shapes, shown } from "../contract/shape.ts";
+
+/** How much is told of a name that nobody knows. */
+const TOLD_NAME_CHARACTERS = 100;
+
+/** Reads a query's parameters into the input; what is wrong is added to the problems. */
+export type QueryReader = (search: string, into: Record<string, unknown>, problems: Problem[]) => void;
+
+interface Parameter {
+  readonly name: string;
+  readonly shape: AnyShape;
+  readonly isArray: boolean;
+  /** The type that a value is written as. */
+  readonly type: unknown;
+}
+
+/** The parameters that are known, each by its number. */
+interface Known {
+  readonly numbers: ReadonlyMap<string, number>;
+  /** What is told of any other. */
+  readonly unknown: string;
+}
+
+export function queryReader(shapes: Shapes): QueryReader {
+  const parameters = Object.entries(shapes).map(([name, shape]) => parameterOf(name, shape));
+  const names = parameters.map(({ name }) => name);
+  const known: Known = {
+    numbers: new Map(names.map((name, number) => [name, number])),
+    unknown: `is unknown; ${names.length === 0 ? "this operation takes none" : `known are ${names.join(", ")}`}`,
+  };
+  const defaults = Object.fromEntries(
+    parameters.flatMap(({ name, shape }) => {
+      const value = shape.check(undefined, []);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+  return (search, into, problems) => {
+    Object.assign(into, defaults);
+    if (search === "") return;
+    const given = givenIn(search, known, problems);
+    for (let number = 0; number < given.length; number++) {
+      const texts = given[number];
+      const parameter = parameters[number] as Parameter;
+      if (texts) into[parameter.name] = readValue(parameter, texts, problems);
+    }
+  };
+}
+
+function parameterOf(name: string, shape: AnyShape): Parameter {
+  const { schema } = shape;
+  const isArray = schema.type === "array";
+  return { name, shape, isArray, type: isArray ? (schema.items as Schema).type : schema.type };
+}
+
+/** What is given for each known parameter, by its number. The query is read where it stands: most need no decoding. */
+function givenIn(search: string, { numbers, unknown }: Known, problems: Problem[]): (string[] | undefined)[] {
+  const given: (string[] | undefined)[] = [];
+  // Behind the question mark.
+  let start = 1;
+  while (start < search.length) {
+    const mark = search.indexOf("&", start);
+    const end = mark === -1 ? search.length : mark;
+    const equals = search.indexOf("=", start);
+    const nameEnd = equals === -1 || equals > end ? end : equals;
+    const written = search.slice(start, nameEnd);
+    const name = decoded(written);
+    const value = decoded(search.slice(nameEnd + 1, end));
+    const number = name === null ? undefined : numbers.get(name);
+    if (name === null || value === null) {
+      const message = `must be percent-encoded UTF-8, got ${shown(search.slice(nameEnd + 1, end))}`;
+      problems.push({ path: [written.slice(0, TOLD_NAME_CHARACTERS)], message });
+    } else if (number !== undefined) {
+      const texts = given[number];
+      if (texts) texts.push(value);
+      else given[number] = [value];
+    } else if (end > start) {
+      problems.push({ path: [name.slice(0, TOLD_NAME_CHARACTERS)], message: unknown });
+    }
+    start = end + 1;
+  }
+  return given;
+}
+
+const ENCODED = /[%+]/;
+
+/** As forms write it; `null` if it is not UTF-8, and would be read as something else. */
+function decoded(text: string): string | null {
+  if (!ENCODED.test(text)) return text;
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return null;
+  }
+}
+
+function readValue({ name, shape, isArray, type }: Parameter, texts: string[], problems: Problem[]): unknown {
+  if (texts.length > 1 && !isArray) {
+    problems.push({ path: [name], message: `must be given once, is given ${texts.length} times` });
+    return undefined;
+  }
+  const before = problems.length;
+  const read = isArray ? texts.map((text) => coerced(type, text)) : coerced(type, texts[0] as string);
+  const value = shape.check(read, problems);
+  for (let at = before; at < problems.length; at++) problems[at]?.path.unshift(name);
+  return value;
+}
+
+function coerced(type: unknown, text: string): unknown {
+  if (type === "integer" && /^-?\d{1,19}$/.test(text)) {
+    const value = Number(text);
+    return Number.isSafeInteger(value) ? value : BigInt(text);
+  }
+  if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
+  return text;
+}
