@@ -1,4 +1,5 @@
 import { goodConduct } from "../../core/bans.ts";
+import type { SharedLimitsFigures } from "../../core/figures.ts";
 import { QUESTIONS, type Quota } from "../../core/plans.ts";
 import type { Admission, LimitedKey } from "../../core/ports.ts";
 import { isHalfway, isWorthAWarning, quotaWarning, strikeWarning } from "../../core/warnings.ts";
@@ -36,19 +37,8 @@ export interface ValkeyOptions extends MemoryOptions {
 export interface ValkeyLimits extends MemoryLimits {
   /** Valkey has answered for the first time, or is known to be away. */
   readonly settled: Promise<void>;
-  state(): ValkeyState;
+  state(): SharedLimitsFigures;
   close(): void;
-}
-
-export interface ValkeyState {
-  /** Whether it, or a node of it, is away. */
-  readonly isAway: boolean;
-  /** Links to it or to its nodes, and those whose breaker is open: no request waits for them. */
-  readonly links: number;
-  readonly openBreakers: number;
-  /** How often it went away, and how many requests were limited from memory. */
-  readonly outages: number;
-  readonly limitedFromMemory: number;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { Unavailable } from "../../core/failure.ts";
-import type { EngineFigures } from "../engine.ts";
+import type { PoolFigures } from "../../core/figures.ts";
 import { tooManyWait } from "../trouble.ts";
 import { type Pulse, pulse } from "./pulse.ts";
 import { isFull } from "./trouble.ts";
@@ -34,7 +34,7 @@ export interface Pool {
   /** No answer came in time: ends the connection, and gives the server up if nothing else was heard of it either. */
   abandon(wire: Wire): void;
   isReachable(): boolean;
-  figures(): Omit<Extract<EngineFigures, { readonly engine: "postgres" }>, "engine">;
+  figures(): PoolFigures;
   close(): Promise<void>;
 }
 
