@@ -6,10 +6,12 @@ import { isHalfway, isWorthAWarning, quotaWarning, strikeWarning } from "../../c
 import { MINUTE_SECONDS, stateOf } from "../../core/windows.ts";
 import { type MemoryLimits, type MemoryOptions, memoryLimits } from "../memory.ts";
 import { catchingUp } from "./catching-up.ts";
+import type { Reply } from "./driver.ts";
 import { keyNames } from "./keys.ts";
-import { Elsewhere, NotDone, type Reply, type Send, TIMEOUT_MS } from "./link.ts";
+import { type Send, TIMEOUT_MS } from "./link.ts";
 import { missed } from "./missed.ts";
 import { openNodes } from "./nodes.ts";
+import { Elsewhere, NotDone } from "./not-done.ts";
 import { conductArgs, conductOf, type Judged, judgedOf } from "./replies.ts";
 import { ADDRESS_KEPT_SECONDS, CLIENT_KEPT_SECONDS } from "./scripts.ts";
 import { inTurns } from "./turns.ts";

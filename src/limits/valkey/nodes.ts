@@ -1,6 +1,8 @@
 import type { CatchingUp } from "./catching-up.ts";
-import { Elsewhere, type Link, openLink, type Reply, type Send } from "./link.ts";
+import type { Reply } from "./driver.ts";
+import { type Link, openLink, type Send } from "./link.ts";
 import type { Owns } from "./missed.ts";
+import { Elsewhere } from "./not-done.ts";
 import { type Owned, ownersAt, urlAt } from "./owners.ts";
 import type { ScriptName } from "./scripts.ts";
 import { SLOTS, slotOf } from "./slots.ts";

@@ -1,6 +1,6 @@
 import type { Conduct } from "../../core/bans.ts";
 import type { Refusing, Windows } from "../../core/windows.ts";
-import type { Reply } from "./link.ts";
+import type { Reply } from "./driver.ts";
 
 /** What every script about windows answers first. */
 export interface Judged {
