@@ -13,6 +13,7 @@ export interface Judged {
 }
 
 const verdicts = [null, "minute", "day", "ban"] as const;
+const JUDGED_FIELDS = 7;
 const CONDUCT_FIELDS = 5;
 
 export function judgedOf(reply: Reply): Judged {
@@ -23,6 +24,16 @@ export function judgedOf(reply: Reply): Judged {
     windows: { minuteOpenedAt, minuteCount, day, dayCount } as Windows,
     bannedUntil: bannedUntil as number,
   };
+}
+
+/** Whether more follows what every script answers: one number, and the conduct. */
+export function hasConduct(reply: Reply): boolean {
+  return reply.length > JUDGED_FIELDS;
+}
+
+/** The number before the conduct: each script has its own. */
+export function addedTo(reply: Reply): number {
+  return reply[JUDGED_FIELDS] as number;
 }
 
 /** The conduct that a reply ends with. */
