@@ -78,7 +78,7 @@ export async function openAdmission(house: House, { engine, store, perform }: Da
     log,
   });
 
-  await valkey?.settled;
+  await valkey?.known;
   // What the last run left in tallies: requests are counted from rows on.
   await behind.fold().catch((error) =>
     log.warn("Counts of the last run could not be brought into rows; they are tried again.", {

@@ -11,7 +11,7 @@ import type {
   Reads,
   Writes,
 } from "../../src/core/ports.ts";
-import { isPossible, type Stock, settle } from "../../src/core/status.ts";
+import { isPossible, type Stock, stockAfter } from "../../src/core/status.ts";
 import { accessCases } from "./access-conformance.ts";
 import { eventCases } from "./event-conformance.ts";
 import { sessionCases } from "./session-conformance.ts";
@@ -194,7 +194,7 @@ export function aStoreSuite(engine: string, open: () => Promise<OpenedStore>): v
                 const after = await s.moveStock(move, NOW);
                 const can =
                   quantity + units >= 0 && openOrders + opened >= 0 && (units >= 0 || status === "available");
-                const expected = can ? settle(state, quantity + units, openOrders + opened) : null;
+                const expected = can ? stockAfter(state, quantity + units, openOrders + opened) : null;
                 if (expected === null) expect(after).toBeNull();
                 else expect(after).toMatchObject(expected);
                 throw new Undone();

@@ -7,7 +7,7 @@ import { admitAddressFromMemory, admitFromMemory } from "./from-memory.ts";
 import type { Instance, To } from "./instance.ts";
 import type { Send } from "./link.ts";
 import { Elsewhere, NotDone } from "./not-done.ts";
-import { addedTo, conductOf, hasConduct, type Judged, judgedOf } from "./replies.ts";
+import { addedTo, conductOf, hasConduct, type Verdict, verdictOf } from "./replies.ts";
 import { ADDRESS_KEPT_SECONDS, CLIENT_KEPT_SECONDS } from "./scripts.ts";
 import { inTurns } from "./turns.ts";
 
@@ -44,7 +44,7 @@ export function admitAddress(
   if (!send) return admitAddressFromMemory(instance, address, now, isFree, true);
   return send("admitWindows", name, time(), ...windowArgs(anonymous, ADDRESS_KEPT_SECONDS, isFree)).then(
     (reply) => {
-      const { now: judgedAt, refusing, windows } = judgedOf(reply);
+      const { now: judgedAt, refusing, windows } = verdictOf(reply);
       memory.learnAddress(bucket, windows);
       const state = stateOf(windows, anonymous, Math.floor(judgedAt / 1000));
       return { state, refusing, bannedUntil: null, judgedAt };
@@ -78,18 +78,18 @@ async function askFor(
 }
 
 function admitted(instance: Instance, key: LimitedKey, isFree: boolean, reply: Reply): Admission {
-  const judged = judgedOf(reply);
-  const { now, refusing, windows, bannedUntil } = judged;
+  const verdict = verdictOf(reply);
+  const { now, refusing, windows, bannedUntil } = verdict;
   instance.memory.learn(key.clientId, windows);
   const state = stateOf(windows, key, Math.floor(now / 1000));
-  if (refusing === "minute" || refusing === "day") heardOf(instance, key, judged, reply);
+  if (refusing === "minute" || refusing === "day") heardOf(instance, key, verdict, reply);
   else if (refusing === null && !isFree && isWorthAWarning(key, state))
     instance.options.tell(quotaWarning(key, state));
   return { state, refusing, bannedUntil: refusing === "ban" ? bannedUntil : null, judgedAt: now };
 }
 
 /** A request that was refused may have changed how its key is judged; the instance that hears of it tells. */
-function heardOf(instance: Instance, key: LimitedKey, { now, bannedUntil }: Judged, reply: Reply): void {
+function heardOf(instance: Instance, key: LimitedKey, { now, bannedUntil }: Verdict, reply: Reply): void {
   if (!hasConduct(reply)) return;
   const { memory, options } = instance;
   const { keyId, clientId } = key;
@@ -121,7 +121,7 @@ async function admitInPassing(
   try {
     const name = names.windows(key.clientId);
     const reply = await send("admitWindows", name, time(), ...windowArgs(key, CLIENT_KEPT_SECONDS, isFree));
-    const { now: judgedAt, refusing, windows } = judgedOf(reply);
+    const { now: judgedAt, refusing, windows } = verdictOf(reply);
     if (refusing === null) return admitted(instance, key, isFree, reply);
     memory.learn(key.clientId, windows);
     return admitFromMemory(instance, key, judgedAt, isFree, false);

@@ -38,7 +38,7 @@ export async function hear(table: Table, what: Heard): Promise<void> {
   const latest = ownersOf(table, what, isFirst ? FIRST_ANSWER_MS : timeoutMs);
   table.heard = latest;
   const present = [...new Set(latest)].filter((node) => node !== undefined);
-  await Promise.all(present.map((node) => node.settled));
+  await Promise.all(present.map((node) => node.known));
   const up = present.filter((node) => node.isUp());
   const gainedBy = (node: Node) => (slot: number) => latest[slot] === node && table.owners[slot] !== node;
   await Promise.all(up.map((node) => catchUp(node.ask, gainedBy(node))));

@@ -10,7 +10,7 @@ import type { Reply } from "./driver.ts";
 import { type Instance, type InstanceOptions, instanceOf, type To } from "./instance.ts";
 import { TIMEOUT_MS } from "./link.ts";
 import { openNodes } from "./nodes.ts";
-import { addedTo, conductArgs, conductOf, judgedOf } from "./replies.ts";
+import { addedTo, conductArgs, conductOf, verdictOf } from "./replies.ts";
 
 /** How often windows that are over are dropped from what is to be told after an outage. */
 const FORGET_EVERY_MS = 3_600_000;
@@ -30,7 +30,7 @@ export interface ValkeyOptions extends InstanceOptions {
 
 export interface ValkeyLimits extends MemoryLimits {
   /** Valkey has answered for the first time, or is known to be away. */
-  readonly settled: Promise<void>;
+  readonly known: Promise<void>;
   state(): SharedLimitsFigures;
   close(): void;
 }
@@ -74,7 +74,7 @@ export function valkeyLimits(options: ValkeyOptions): ValkeyLimits {
     // What was counted while Valkey is away is nowhere else.
     isCrowded: () => !valkey.isAway() && memory.isCrowded(),
 
-    settled: valkey.settled,
+    known: valkey.known,
     state: () => ({
       isAway: valkey.isAway(),
       ...valkey.links(),
@@ -122,7 +122,7 @@ function ask({ memory, names, time }: Instance, to: To, key: LimitedKey, now: nu
 }
 
 function standingOf(memory: LocalLimits, key: LimitedKey, reply: Reply): Told {
-  const { now: judgedAt, refusing, windows, bannedUntil } = judgedOf(reply);
+  const { now: judgedAt, refusing, windows, bannedUntil } = verdictOf(reply);
   memory.learn(key.clientId, windows);
   const seconds = Math.floor(judgedAt / 1000);
   const standing = {

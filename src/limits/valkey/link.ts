@@ -36,7 +36,7 @@ export interface Link {
   /** The same for a slot that the node is about to get. */
   readonly sendAsking: Send;
   /** Valkey has answered for the first time, or it is away. */
-  readonly settled: Promise<void>;
+  readonly known: Promise<void>;
   close(): void;
 }
 
@@ -75,7 +75,7 @@ export function openLink(options: LinkOptions): Link {
     isUp: () => line.state === "up",
     send: ifUp(run),
     sendAsking: ifUp(runAsking),
-    settled: firstAnswer.promise,
+    known: firstAnswer.promise,
     close() {
       probes.stop();
       clearTimeout(atLatest);

@@ -17,7 +17,7 @@ export interface Nodes {
   /** How many links there are, and with how many the breaker is open. */
   links(): { readonly links: number; readonly openBreakers: number };
   /** All have answered for the first time, or are known to be away. */
-  readonly settled: Promise<void>;
+  readonly known: Promise<void>;
   close(): void;
 }
 
@@ -28,8 +28,8 @@ export interface Nodes {
 export function openNodes(options: NodesOptions): Nodes {
   const table = emptyTable(options);
   const { nodes, absences } = table;
-  const settled = Promise.withResolvers<void>();
-  const look = looks(table, settled.resolve);
+  const known = Promise.withResolvers<void>();
+  const look = looks(table, known.resolve);
   const looking = setInterval(look, LOOK_EVERY_MS);
   void look();
 
@@ -43,12 +43,12 @@ export function openNodes(options: NodesOptions): Nodes {
       links: nodes.size,
       openBreakers: [...nodes.values()].filter((node) => !node.isUp()).length,
     }),
-    settled: settled.promise,
+    known: known.promise,
     close() {
       table.isClosed = true;
       clearInterval(looking);
       for (const node of nodes.values()) node.close();
-      settled.resolve();
+      known.resolve();
     },
   };
 }

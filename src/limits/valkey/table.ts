@@ -135,6 +135,6 @@ async function follow(table: Table, error: Elsewhere, script: ScriptName, args: 
     table.isStale = true;
   }
   if (!node) throw error;
-  await node.settled;
+  await node.known;
   return error.kind === "ASK" ? node.sendAsking(script, ...args) : node.send(script, ...args);
 }
