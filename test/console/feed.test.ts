@@ -1,17 +1,23 @@
 import { expect, test } from "bun:test";
-import { aStore } from "../harness.ts";
-import { aVisitor, aVisitorAt, theBrowser, until } from "./browser.ts";
+import { aStore, type TestStore } from "../harness.ts";
+import { aVisitor, aVisitorAt, theBrowser, until, type Visitor } from "./browser.ts";
 
 const browser = theBrowser();
+
+/** A customer who looks at the feed when it is noon for the browser too. */
+async function aFeed(store: TestStore): Promise<Visitor> {
+  const visitor = await aVisitor(browser, store);
+  await visitor.page.clock.setFixedTime(store.clock.now);
+  await visitor.enter(store.customer);
+  await visitor.open("events", "Live feed");
+  return visitor;
+}
 
 test("the live feed shows what others do as it happens, pauses, and goes on where it was", async () => {
   await using store = await aStore();
   const rex = await store.aPet(5, "Rex");
-  await using visitor = await aVisitor(browser, store);
+  await using visitor = await aFeed(store);
   const { page } = visitor;
-  await page.clock.setFixedTime(store.clock.now);
-  await visitor.enter(store.customer);
-  await visitor.open("events", "Live feed");
   const lines = page.getByRole("list", { name: "Events, newest first" }).getByRole("listitem");
   await lines.getByText("Rex was added").waitFor();
   await store.customer.post("/store/orders", { petId: rex.id, quantity: 2 });
@@ -35,11 +41,8 @@ test("the live feed shows what others do as it happens, pauses, and goes on wher
 test("a live feed says when the server is away, and when it is back", async () => {
   await using store = await aStore();
   const rex = await store.aPet(5, "Rex");
-  await using visitor = await aVisitor(browser, store);
+  await using visitor = await aFeed(store);
   const { page } = visitor;
-  await page.clock.setFixedTime(store.clock.now);
-  await visitor.enter(store.customer);
-  await visitor.open("events", "Live feed");
   const state = page.getByRole("main").getByRole("status");
   await state.getByText("live", { exact: true }).waitFor();
   await page.route("**/events/stream*", (route) => route.abort());

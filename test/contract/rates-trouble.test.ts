@@ -4,11 +4,11 @@ import { everyEndpoint } from "../../src/contract/api.ts";
 import type { Endpoint } from "../../src/contract/route.ts";
 import { aStore } from "../harness.ts";
 import { aCall, type Call, refused } from "./calls.ts";
+import { halfSent } from "./raw.ts";
 import { ANONYMOUS, env } from "./scenes.ts";
 import { expectCost, Payer, ratesOf } from "./windows.ts";
 
 test("every operation costs nothing when the server sheds it, and says what is left", async () => {
-  const { promise: answered, resolve: release } = Promise.withResolvers<void>();
   await using busy = await aStore({ ...env, MAX_PENDING_REQUESTS: "1" });
   const calls: [Endpoint, Call][] = [];
   for (const endpoint of everyEndpoint) calls.push([endpoint, await aCall(busy, endpoint)]);
@@ -17,15 +17,7 @@ test("every operation costs nothing when the server sheds it, and says what is l
   // A server that sheds looks no key up, so it must know this one, and have noticed that it is new.
   await Bun.sleep(1000);
   expectCost(await person.get("/pets"), client, 1, busy.clock.now);
-  const { hostname, port, host } = new URL(busy.url);
-  const socket = await Bun.connect({
-    hostname,
-    port: Number(port),
-    socket: { open() {}, data: () => release(), close: () => release() },
-  });
-  socket.write(
-    `POST /categories HTTP/1.1\r\nHost: ${host}\r\nX-API-Key: ${busy.staff.key}\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{"name":`,
-  );
+  using first = await halfSent(busy);
   for (let reply = await busy.admin.get("/pets"); reply.status !== 503; )
     reply = await busy.admin.get("/pets");
   const headers = { "x-forwarded-for": "10.2.0.1" };
@@ -35,10 +27,8 @@ test("every operation costs nothing when the server sheds it, and says what is l
     const without = await refused(busy, "overloaded", () => call.send({ by: busy.nobody, headers }));
     expect([endpoint.id, ratesOf(without)]).toEqual([endpoint.id, address.headers(busy.clock.now)]);
   }
-  socket.write('"Birds"    }');
-  await answered;
+  await first.finish();
   expectCost(await person.get("/pets"), client, 1, busy.clock.now);
-  socket.end();
 });
 
 test("every operation costs one request when the data store fails, and says what is left", async () => {
