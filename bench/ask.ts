@@ -1,6 +1,6 @@
 // Requests that are checked and not timed.
 
-import { holdAgainstContract } from "../test/harness.ts";
+import { holdAgainstContract } from "../test/held.ts";
 
 export interface Reply {
   readonly status: number;

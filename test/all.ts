@@ -8,8 +8,8 @@ import { needed } from "./tools.ts";
 /** What speaks to a server through its API, whatever the engine behind it. */
 const API_TESTS = [
   "test/{api,access,contract}/*.test.ts",
-  "test/limits/{anonymous,bans,bursts,lifting,memory,quotas,restart,usage}.test.ts",
-  "test/http/rehearsal.test.ts",
+  "test/limits/{anonymous,bans,bursts,lifting,memory,quotas,restart,strikes,usage}.test.ts",
+  "test/http/{rehearsal,rehearsed-faults}.test.ts",
   "test/metrics/*.test.ts",
   "test/console/sessions.test.ts",
   "test/durable/{idempotency,interleavings,model}.test.ts",

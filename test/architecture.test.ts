@@ -110,8 +110,11 @@ test("HTTP knows the contract and the core, and no store", () => {
   expect(strays("http", from("contract"), from("core"), from("http"), /^node:/, /^bun$/)).toEqual([]);
 });
 
-test("the metrics know the contract and themselves: their numbers are given to them", () => {
-  expect(strays("metrics", from("contract"), from("metrics"), /^node:fs$/, /^package\.json$/)).toEqual([]);
+test("the metrics know the contract, themselves and what a figure is: their numbers are given to them", () => {
+  const figures = /^src\/core\/figures\.ts$/;
+  expect(
+    strays("metrics", from("contract"), from("metrics"), figures, /^node:fs$/, /^package\.json$/),
+  ).toEqual([]);
 });
 
 test("the worker knows the contract and the core, and no store", () => {

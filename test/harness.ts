@@ -1,10 +1,5 @@
 import { type Config, readConfig } from "../src/config.ts";
-import { everyEndpoint } from "../src/contract/api.ts";
-import { errors } from "../src/contract/errors.ts";
-import { errorsOf } from "../src/contract/owed.ts";
-import { type Endpoint, mediaType, type Role, successStatus } from "../src/contract/route.ts";
-import { problemsOf } from "../src/contract/shape.ts";
-import { ErrorBody } from "../src/contract/shapes.ts";
+import type { Role } from "../src/contract/route.ts";
 import { KEY_BYTES } from "../src/core/key-format.ts";
 import { perform } from "../src/core/perform.ts";
 import type { Quota } from "../src/core/plans.ts";
@@ -13,7 +8,9 @@ import { openLog } from "../src/http/log.ts";
 import { start } from "../src/main.ts";
 import type { Resolve } from "../src/worker/send.ts";
 import { aDatabase, type Beside } from "./beside.ts";
-import { type Spoken, throughClient, type Words } from "./through-client.ts";
+import { holdAgainstContract } from "./held.ts";
+import { overPlainHttp } from "./plain-http.ts";
+import { throughClient } from "./through-client.ts";
 
 /** Sunday, 15 November 2026, 12:00 UTC: where every test's clock starts. */
 export const NOON = Date.parse("2026-11-15T12:00:00Z");
@@ -35,15 +32,6 @@ const kept = [
   "* from audit",
   "id, client_id, key_id, role, url, types, description, disabled_reason from webhooks",
   "id, webhook_id, message_id, body, cause from webhook_deliveries where cause in ('ping', 'resend')",
-];
-
-/** The five headers that say how the limits stand, and what each looks like. */
-const rateHeaders: readonly (readonly [string, RegExp])[] = [
-  ["x-ratelimit-limit", /^[1-9]\d*$/],
-  ["x-ratelimit-remaining", /^\d+$/],
-  ["x-ratelimit-reset", /^[1-9]\d*$/],
-  ["ratelimit-policy", /^"minute";q=[1-9]\d*;w=60, "day";q=[1-9]\d*;w=86400$/],
-  ["ratelimit", /^"minute";r=\d+;t=\d+, "day";r=\d+;t=\d+$/],
 ];
 
 /** Every write through the client has such a key; only a test's own is the test's business. */
@@ -250,85 +238,6 @@ function person(url: string, { key, clientId, id }: { key: string; clientId: num
     patch: (path, body, headers = {}) => send("PATCH", path, { body, headers }),
     delete: (path, headers = {}) => send("DELETE", path, { headers }),
   };
-}
-
-/** What the client has no words for: broken bodies, odd headers, unknown paths. */
-async function overPlainHttp({
-  url,
-  key,
-  method,
-  path,
-  body,
-  raw,
-  headers,
-}: Words & { raw: Sent["raw"] }): Promise<Spoken> {
-  const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
-  const response = await fetch(url + path, {
-    method,
-    ...(sent !== undefined && { body: sent }),
-    headers: {
-      ...(key && { "x-api-key": key }),
-      ...(sent !== undefined && { "content-type": "application/json" }),
-      ...headers,
-    },
-  });
-  return { status: response.status, headers: response.headers, text: await bodyOf(response) };
-}
-
-/** A stream has no end: who only looks at its head hangs up. */
-async function bodyOf(response: Response): Promise<string> {
-  if (!response.headers.get("content-type")?.startsWith("text/event-stream")) return response.text();
-  await response.body?.cancel();
-  return "";
-}
-
-/** Every reply of the API keeps its promises: a documented status, a body of its shape, the headers. */
-export function holdAgainstContract(method: string, path: string, reply: Reply): void {
-  const { pathname } = new URL(path, "http://x");
-  const endpoint = endpointAt(method === "HEAD" ? "GET" : method, pathname);
-  const complain = (what: string) => {
-    throw new Error(`${method} ${path} answered ${reply.status}: ${what}\n${reply.text.slice(0, 500)}`);
-  };
-  for (const name of ["api-version", "x-request-id"])
-    if (!reply.headers.get(name)) complain(`no ${name} header`);
-  for (const [name, form] of rateHeaders) {
-    const value = reply.headers.get(name);
-    if (!value || !form.test(value)) complain(`the ${name} header is ${value}`);
-  }
-  if (reply.status >= 400 && method !== "HEAD") {
-    const problems = problemsOf(ErrorBody, reply.body);
-    if (problems.length > 0) complain(`not an Error: ${JSON.stringify(problems)}`);
-    const { code, status } = reply.body;
-    if (status !== reply.status || errors[code as keyof typeof errors]?.status !== status)
-      complain(`code ${code} with status ${status}`);
-    if (endpoint && code !== "not_found" && !errorsOf(endpoint).includes(code))
-      complain(`${endpoint.id} does not document ${code}`);
-  }
-  if (!endpoint || reply.status >= 400) return;
-  const isNotModified = reply.status === 304 && method !== "POST" && endpoint.route.kind === "record";
-  if (reply.status !== successStatus(endpoint.route) && !isNotModified)
-    complain(`${endpoint.id} does not document this status`);
-  if (endpoint.route.kind === "record" && endpoint.route.returns && !reply.headers.get("etag"))
-    complain("no ETag");
-  if (endpoint.route.kind === "list" && !reply.headers.get("link")) complain("no Link");
-  const type = reply.headers.get("content-type");
-  if (endpoint.route.returns && !isNotModified && type !== mediaType(endpoint.route))
-    complain(`it is ${type}`);
-  if (endpoint.route.kind === "stream") return;
-  if (method === "HEAD" || !endpoint.route.returns || isNotModified) {
-    if (reply.text !== "") complain("a body where there is none");
-    return;
-  }
-  const problems = problemsOf(endpoint.route.returns, reply.body);
-  if (problems.length > 0) complain(`not the shape that it returns: ${JSON.stringify(problems)}`);
-}
-
-/** The endpoint that answers at a path: the most exact pattern has the path, whatever its methods. */
-export function endpointAt(method: string, pathname: string): Endpoint | undefined {
-  const matches = everyEndpoint
-    .filter((each) => new RegExp(`^${each.path.replace(/\{\w+\}/g, "[^/]+")}$`).test(pathname))
-    .sort((a, b) => a.path.split("{").length - b.path.split("{").length);
-  return matches.find((each) => each.method === method && each.path === matches[0]?.path);
 }
 
 function jsonOf(text: string, headers: Headers): unknown {

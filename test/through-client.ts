@@ -1,6 +1,6 @@
 // The tests of the API speak through the client package wherever it can say what they want to send.
 import { ApiError, Petstore } from "../client/src/index.ts";
-import { endpointAt } from "./harness.ts";
+import { endpointAt } from "./held.ts";
 
 export interface Spoken {
   readonly status: number;

@@ -21,7 +21,16 @@ interface CreateOptions {
 
 /** `petstore keys`: what programs sign in with. */
 export function keyCommands(): Command {
-  const create = new Command("create")
+  const keys = new Command("keys")
+    .description("Make, list, rotate and revoke API keys.")
+    .addHelpText("after", "\nExample:\n  petstore keys create --client 2 --role staff");
+  for (const each of [create(), list(), rotate(), revoke()])
+    keys.addCommand(withSettings(each, ["databaseUrl"]));
+  return keys;
+}
+
+function create(): Command {
+  return new Command("create")
     .description("Make an API key. It is shown this once.")
     .option("--client <id>", "The client that it belongs to; without one it is the operator's own.", positive)
     .addOption(new Option("--role <role>", "What it may do.").choices([...roles]).default("customer"))
@@ -40,7 +49,10 @@ export function keyCommands(): Command {
       });
       print(json === true, key, sentence(key));
     });
-  const list = new Command("list")
+}
+
+function list(): Command {
+  return new Command("list")
     .description("List keys; their secrets are not kept.")
     .option("--client <id>", "Only the keys of this client.", positive)
     .option("--json", "Print JSON.")
@@ -53,16 +65,10 @@ export function keyCommands(): Command {
       });
       print(json === true, keys, table(keys.map(row), "There are no keys yet: petstore keys create"));
     });
-  const revoke = new Command("revoke")
-    .description("Stop a key from working, within a second, on a running server too.")
-    .argument("<id>", "The key's id, as the list shows it.", positive)
-    .option("--json", "Print JSON.")
-    .addHelpText("after", "\nExample:\n  petstore keys revoke 7")
-    .action(async (keyId: number, { json, ...options }: { json?: true }) => {
-      await act(options, "admin.keys.revoke", { keyId });
-      print(json === true, { id: keyId }, `Key ${keyId} is revoked.`);
-    });
-  const rotate = new Command("rotate")
+}
+
+function rotate(): Command {
+  return new Command("rotate")
     .description("Replace a key by a new one, which is shown this once.")
     .argument("<id>", "The key's id, as the list shows it.", positive)
     .option(
@@ -79,11 +85,18 @@ export function keyCommands(): Command {
         print(json === true, key, sentence(key));
       },
     );
-  const keys = new Command("keys")
-    .description("Make, list, rotate and revoke API keys.")
-    .addHelpText("after", "\nExample:\n  petstore keys create --client 2 --role staff");
-  for (const each of [create, list, rotate, revoke]) keys.addCommand(withSettings(each, ["databaseUrl"]));
-  return keys;
+}
+
+function revoke(): Command {
+  return new Command("revoke")
+    .description("Stop a key from working, within a second, on a running server too.")
+    .argument("<id>", "The key's id, as the list shows it.", positive)
+    .option("--json", "Print JSON.")
+    .addHelpText("after", "\nExample:\n  petstore keys revoke 7")
+    .action(async (keyId: number, { json, ...options }: { json?: true }) => {
+      await act(options, "admin.keys.revoke", { keyId });
+      print(json === true, { id: keyId }, `Key ${keyId} is revoked.`);
+    });
 }
 
 function operatorId(options: Readonly<Record<string, unknown>>): Promise<number> {

@@ -6,7 +6,7 @@ import { cursorAfter, pageOf, readCursor } from "./pages.ts";
 import { knownPet } from "./pets.ts";
 import type { MovementRecord } from "./ports.ts";
 import { shownItem } from "./shown.ts";
-import { settle } from "./status.ts";
+import { stockAfter } from "./status.ts";
 import { tellStock } from "./stock.ts";
 import { stockTag } from "./tags.ts";
 
@@ -35,7 +35,7 @@ export const inventory: Operations<PetstoreApi["inventory"]> = {
     const before = await knownPet(cx, petId);
     requireMatch(cx, stockTag(before));
     if (quantity === before.quantity) return { body: shownItem(before), tag: stockTag(before) };
-    const stock = settle(before, quantity, before.openOrders);
+    const stock = stockAfter(before, quantity, before.openOrders);
     const pet = await cx.store.changePet(before, { ...before, stock, reason: "restocked" }, cx.now);
     if (!pet) throw new Conflict();
     tellStock(cx, before, pet);

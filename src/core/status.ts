@@ -13,11 +13,11 @@ export function newStock(status: PetStatus, units: number): Stock {
 }
 
 /** Stock and open orders moved: the status follows by itself. A hold lasts until stock crosses zero. */
-export function settle(before: Stock, quantity: number, openOrders: number): Stock {
-  return { status: settledStatus(before, quantity, openOrders), quantity, openOrders };
+export function stockAfter(before: Stock, quantity: number, openOrders: number): Stock {
+  return { status: statusAfter(before, quantity, openOrders), quantity, openOrders };
 }
 
-function settledStatus(before: Stock, quantity: number, openOrders: number): PetStatus {
+function statusAfter(before: Stock, quantity: number, openOrders: number): PetStatus {
   if (quantity === 0) return openOrders > 0 ? "pending" : "sold";
   return before.quantity === 0 ? "available" : before.status;
 }

@@ -1,3 +1,5 @@
+import type { DatabaseFigures, SharedLimitsFigures } from "../core/figures.ts";
+
 /** How the parts of the server stand when somebody looks; each is asked for its own. */
 export interface Figures {
   readonly limits: "memory" | "valkey";
@@ -7,31 +9,9 @@ export interface Figures {
     readonly mostConnections: number;
     readonly turnedAway: number;
   };
-  readonly valkey: {
-    readonly isAway: boolean;
-    readonly links: number;
-    readonly openBreakers: number;
-    readonly outages: number;
-    readonly limitedFromMemory: number;
-  } | null;
+  readonly valkey: SharedLimitsFigures | null;
   readonly isDatabaseUp: boolean;
   readonly database: DatabaseFigures;
   /** How long ago all was written down that was counted. */
   readonly behindMs: number;
 }
-
-export type DatabaseFigures =
-  | {
-      readonly engine: "sqlite";
-      readonly waiting: number;
-      readonly bytes: number;
-      readonly logBytes: number;
-    }
-  | {
-      readonly engine: "postgres";
-      readonly used: number;
-      readonly idle: number;
-      readonly most: number;
-      readonly waitingReads: number;
-      readonly waitingWrites: number;
-    };

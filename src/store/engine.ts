@@ -1,3 +1,4 @@
+import type { DatabaseFigures } from "../core/figures.ts";
 import type { Command, Performed } from "../core/perform.ts";
 import type { Awaitable, Reads, Writes } from "../core/ports.ts";
 import type { Rules } from "../core/rules.ts";
@@ -15,30 +16,10 @@ export interface Engine {
   readonly foldedAtOnce: number;
   /** Whether reads and writes are done, and in time. */
   isReady(): Awaitable<boolean>;
-  figures(): EngineFigures;
+  figures(): DatabaseFigures;
   /** Resolves when all that was begun is done and the database is closed. */
   close(): Promise<void>;
 }
-
-/** How a database stands, in numbers. */
-export type EngineFigures =
-  | {
-      readonly engine: "sqlite";
-      /** Writes without an outcome. */
-      readonly waiting: number;
-      /** Sizes of its file, and of its log's. */
-      readonly bytes: number;
-      readonly logBytes: number;
-    }
-  | {
-      readonly engine: "postgres";
-      /** Connections, and those who wait for one. */
-      readonly used: number;
-      readonly idle: number;
-      readonly most: number;
-      readonly waitingReads: number;
-      readonly waitingWrites: number;
-    };
 
 export interface EngineOptions {
   readonly url: string;

@@ -43,16 +43,16 @@ const deletePet = sql<PetRecord>`
   delete from pets where id = :id and version = :version and stock_version = :stockVersion and open_orders = 0
   returning ${petColumns}`;
 
-// The rule of core/status.ts `settle`, for a change that may not read first; a test compares the two.
-const settledStatus = fragment`case
+// The rule of core/status.ts `stockAfter`, for a change that may not read first; a test compares the two.
+const statusAfter = fragment`case
     when quantity + :units > 0 then case when quantity = 0 then 'available' else status end
     when open_orders + :openOrders > 0 then 'pending'
     else 'sold' end`;
 
 export const takenUnits = fragment`
   update pets set quantity = quantity + :units, open_orders = open_orders + :openOrders,
-    status = ${settledStatus},
-    version = version + case when status = ${settledStatus} then 0 else 1 end,
+    status = ${statusAfter},
+    version = version + case when status = ${statusAfter} then 0 else 1 end,
     stock_version = stock_version + 1
   where id = :id and quantity + :units >= 0 and open_orders + :openOrders >= 0
     and (status = 'available' or :takes = 0)

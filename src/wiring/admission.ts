@@ -54,16 +54,7 @@ export async function openAdmission(house: House, { engine, store, perform }: Da
     },
     foldAfterBytes: engine.foldedAtOnce,
     onTrim: () => callers.forget(),
-    onFault: (error) => {
-      meters.counts.behindFailures += 1;
-      if (!life.isClosing && isTold(error)) return;
-      log.warn(
-        life.isClosing
-          ? "Counts could not be written down before the end, and are lost."
-          : "Counts could not be written down; they are kept for the next time.",
-        { cause: causeOf(error) },
-      );
-    },
+    onFault: (error) => countsFailed(house, error),
   });
   const known = { store, introduce: limits.introduce, keyWasUsed: behind.keyWasUsed };
   const console = config.console ? openConsole({ ...known, trustProxy: config.trustProxy }) : null;
@@ -78,7 +69,7 @@ export async function openAdmission(house: House, { engine, store, perform }: Da
     log,
   });
 
-  await valkey?.settled;
+  await valkey?.known;
   // What the last run left in tallies: requests are counted from rows on.
   await behind.fold().catch((error) =>
     log.warn("Counts of the last run could not be brought into rows; they are tried again.", {
@@ -98,6 +89,17 @@ export async function openAdmission(house: House, { engine, store, perform }: Da
     lagMs: behind.lagMs,
     stop: behind.stop,
   };
+}
+
+function countsFailed({ meters, life, log }: House, error: unknown): void {
+  meters.counts.behindFailures += 1;
+  if (!life.isClosing && isTold(error)) return;
+  log.warn(
+    life.isClosing
+      ? "Counts could not be written down before the end, and are lost."
+      : "Counts could not be written down; they are kept for the next time.",
+    { cause: causeOf(error) },
+  );
 }
 
 /** The limits that instances share, if there are any; `onBack`: what was known may be old. */

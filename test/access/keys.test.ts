@@ -7,19 +7,13 @@ import { isWellFormed } from "../../src/core/key-format.ts";
 import { ENGINE } from "../beside.ts";
 import { eventually } from "../cli/command.ts";
 import { aStore, type Person, type TestStore } from "../harness.ts";
-import { aClient, aKey, DAY_MS, denied, holder, MINUTE_MS } from "./trail.ts";
+import { aClient, aKey, codeOf, DAY_MS, denied, holder, iso, MINUTE_MS } from "./trail.ts";
 
 let store: TestStore;
 beforeAll(async () => {
   store = await aStore({ ANONYMOUS_PER_MINUTE: "1000000", ANONYMOUS_PER_DAY: "1000000" });
 });
 afterAll(() => store.stop());
-
-const iso = (time: number) => new Date(time).toISOString();
-const codeOf = async (person: Person) => {
-  const { status, body } = await person.get("/pets");
-  return status === 200 ? 200 : body.code;
-};
 
 describe("a new key", () => {
   test.each([...roles])("of the role %s works at once, as that role", async (role) => {
@@ -120,84 +114,6 @@ describe("a revoked key", () => {
     const { made, person } = await aKey(store, id);
     expect((await person.delete(`/account/keys/${made.id}`)).status).toBe(204);
     expect(await codeOf(person)).toBe("revoked_api_key");
-  });
-});
-
-describe("a rotation", () => {
-  const rotated = async (keyId: number, body: Record<string, unknown>) => {
-    const reply = await store.admin.post(`/admin/keys/${keyId}/rotation`, body);
-    expect(reply.status).toBe(201);
-    expect(reply.headers.get("location")).toBe(`/admin/keys/${reply.body.id}`);
-    return { made: reply.body, person: holder(store, reply.body) };
-  };
-
-  test.each([[{}], [{ overlapDays: 0 }]])("with %j ends the old key at once", async (body) => {
-    const { id } = await aClient(store);
-    const old = await aKey(store, id, { role: "staff", name: "till" });
-    expect(await codeOf(old.person)).toBe(200);
-    const { made, person } = await rotated(old.made.id, body);
-    expect(made).toMatchObject({ clientId: id, role: "staff", name: "till" });
-    expect(made.id).not.toBe(old.made.id);
-    expect(made.key).not.toBe(old.made.key);
-    expect(await codeOf(person)).toBe(200);
-    expect(await codeOf(old.person)).toBe("revoked_api_key");
-  });
-
-  test.each([1, 7, 30])("with %d days of overlap lets the old key work so long", async (overlapDays) => {
-    const { id } = await aClient(store);
-    const old = await aKey(store, id);
-    const end = store.clock.now + overlapDays * DAY_MS;
-    const { made, person } = await rotated(old.made.id, { overlapDays });
-    expect(made.expiresAt).toBeUndefined();
-    expect((await store.admin.get(`/admin/keys/${old.made.id}`)).body.expiresAt).toBe(iso(end));
-    store.clock.now = end - 1;
-    expect([await codeOf(old.person), await codeOf(person)]).toEqual([200, 200]);
-    store.clock.now = end;
-    expect([await codeOf(old.person), await codeOf(person)]).toEqual(["expired_api_key", 200]);
-  });
-
-  test("never lengthens the life of the old key, and the new one ends when the old one would have", async () => {
-    const { id } = await aClient(store);
-    const old = await aKey(store, id, { expiresInDays: 2 });
-    const { made } = await rotated(old.made.id, { overlapDays: 30 });
-    expect(made.expiresAt).toBe(old.made.expiresAt);
-    expect((await store.admin.get(`/admin/keys/${old.made.id}`)).body.expiresAt).toBe(old.made.expiresAt);
-  });
-
-  test("can be of the key that asks", async () => {
-    const { id } = await aClient(store);
-    const old = await aKey(store, id);
-    const reply = await old.person.post(`/account/keys/${old.made.id}/rotation`, {});
-    expect(reply.status).toBe(201);
-    expect(await codeOf(old.person)).toBe("revoked_api_key");
-    expect(await codeOf(holder(store, reply.body))).toBe(200);
-  });
-
-  test.each([31, -1, 1.5, "7"])("with an overlap of %j days is refused", async (overlapDays) => {
-    const { id } = await aClient(store);
-    const { made } = await aKey(store, id);
-    const { body } = await denied(store, () =>
-      store.admin.post(`/admin/keys/${made.id}/rotation`, { overlapDays }),
-    );
-    expect(body).toMatchObject({ code: "invalid_body", details: [{ field: "overlapDays" }] });
-  });
-
-  test("of a revoked key is refused", async () => {
-    const { id } = await aClient(store);
-    const { made } = await aKey(store, id);
-    await store.admin.delete(`/admin/keys/${made.id}`);
-    const { status, body } = await denied(store, () =>
-      store.admin.post(`/admin/keys/${made.id}/rotation`, { overlapDays: 7 }),
-    );
-    expect([status, body.code]).toEqual([404, "key_not_found"]);
-  });
-
-  test("shares the windows of the client with the old key", async () => {
-    const { id } = await aClient(store);
-    const old = await aKey(store, id);
-    await codeOf(old.person);
-    const { person } = await rotated(old.made.id, { overlapDays: 7 });
-    expect((await person.get("/pets")).headers.get("x-ratelimit-remaining")).toBe("58");
   });
 });
 

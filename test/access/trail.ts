@@ -99,3 +99,13 @@ export async function bansInForce({ admin }: TestStore, count: number): Promise<
   expect(await eventually(isThere, 2000)).toBe(true);
   return (await admin.get("/admin/bans?limit=100")).body;
 }
+
+export function iso(time: number): string {
+  return new Date(time).toISOString();
+}
+
+/** What becomes of a request with this key: 200, or the code of its refusal. */
+export async function codeOf(person: Person): Promise<200 | string> {
+  const { status, body } = await person.get("/pets");
+  return status === 200 ? 200 : body.code;
+}

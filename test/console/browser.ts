@@ -1,9 +1,11 @@
 // A real browser, as somebody at a till or a desk uses it.
+import { afterAll, beforeAll } from "bun:test";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import type { Person, TestStore } from "../harness.ts";
 import { needed } from "../tools.ts";
 
 const PATIENCE_MS = 5000;
+const START_MS = 120_000;
 
 /** Starts Chromium; it talks to nobody but the servers of the tests. */
 export async function aBrowser(): Promise<Browser> {
@@ -17,6 +19,21 @@ export async function aBrowser(): Promise<Browser> {
       "--disable-component-update",
       "--disable-sync",
     ],
+  });
+}
+
+/** One browser for a file of tests. */
+export function theBrowser(): Browser {
+  const started: { browser?: Browser } = {};
+  beforeAll(async () => {
+    started.browser = await aBrowser();
+  }, START_MS);
+  afterAll(() => started.browser?.close());
+  return new Proxy({} as Browser, {
+    get: (_, name) => {
+      const value = Reflect.get(started.browser as Browser, name);
+      return typeof value === "function" ? value.bind(started.browser) : value;
+    },
   });
 }
 
@@ -77,4 +94,19 @@ export async function aVisitor(
     },
     [Symbol.asyncDispose]: () => context.close(),
   };
+}
+
+/** Somebody who is signed in already and looks at a page. */
+export async function aVisitorAt(
+  browser: Browser,
+  store: Pick<TestStore, "url">,
+  person: Pick<Person, "key">,
+  path: string,
+  heading: string | RegExp,
+  options?: BrowserContextOptions,
+): Promise<Visitor> {
+  const visitor = await aVisitor(browser, store, options);
+  await visitor.enter(person);
+  await visitor.open(path, heading);
+  return visitor;
 }

@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
+import { expect, test } from "bun:test";
 import { operator } from "../../src/core/clients.ts";
 import { aStore } from "../harness.ts";
-import { aBrowser, aVisitor, until } from "./browser.ts";
+import { aVisitor, theBrowser, until } from "./browser.ts";
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await aBrowser();
-}, 120_000);
-afterAll(() => browser.close());
+const browser = theBrowser();
 
 test("an admin makes a client and its key, which is shown this once and works; bans and lifts it; suspends and removes the client", async () => {
   await using store = await aStore();

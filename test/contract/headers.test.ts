@@ -3,7 +3,7 @@ import { everyEndpoint } from "../../src/contract/api.ts";
 import { mediaType, successStatus } from "../../src/contract/route.ts";
 import { aStore } from "../harness.ts";
 import { aCall, each, refused, refusedCalls, theStore } from "./calls.ts";
-import { raw, rawHeaders } from "./raw.ts";
+import { halfSent, raw, rawHeaders } from "./raw.ts";
 
 const store = theStore();
 const call = refusedCalls(store);
@@ -131,24 +131,13 @@ each(
 );
 
 test("a server with more under way than it takes sheds the rest, and says when to come back", async () => {
-  const { promise: hangs, resolve: release } = Promise.withResolvers<void>();
   await using busy = await aStore({ MAX_PENDING_REQUESTS: "1" });
-  const { hostname, port, host } = new URL(busy.url);
-  const socket = await Bun.connect({
-    hostname,
-    port: Number(port),
-    socket: { open() {}, data: () => release(), close: () => release() },
-  });
-  socket.write(
-    `POST /categories HTTP/1.1\r\nHost: ${host}\r\nX-API-Key: ${busy.staff.key}\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{"name":`,
-  );
+  using first = await halfSent(busy);
   let reply = await busy.customer.get("/pets");
   while (reply.status === 200) reply = await busy.customer.get("/pets");
   expect([reply.status, reply.body.code]).toEqual([503, "overloaded"]);
   for (const path of ["/pets", "/nothing"])
     await refused(busy, "overloaded", () => busy.nobody.send("POST", path, { raw: "{" }));
-  socket.write('"Birds"    }');
-  await hangs;
+  await first.finish();
   expect((await busy.customer.get("/pets")).status).toBe(200);
-  socket.end();
 });

@@ -1,4 +1,5 @@
-import { holdAgainstContract, type Reply } from "../harness.ts";
+import type { Reply, TestStore } from "../harness.ts";
+import { holdAgainstContract } from "../held.ts";
 
 export interface RawRequest {
   readonly method: string;
@@ -70,4 +71,26 @@ function parsed(answer: string): Reply {
   const headers = new Headers(lines.map((line) => line.split(/: ?(.*)/s).slice(0, 2) as [string, string]));
   const isJson = text !== "" && headers.get("content-type") === "application/json";
   return { status: Number(first.split(" ")[1]), headers, text, body: isJson ? JSON.parse(text) : undefined };
+}
+
+/** A request of which half is sent, so that the server has it under way until it is finished. */
+export async function halfSent({ url, staff }: Pick<TestStore, "url" | "staff">) {
+  const { promise: answered, resolve: release } = Promise.withResolvers<void>();
+  const { hostname, port, host } = new URL(url);
+  const socket = await Bun.connect({
+    hostname,
+    port: Number(port),
+    socket: { open() {}, data: () => release(), close: () => release() },
+  });
+  socket.write(
+    `POST /categories HTTP/1.1\r\nHost: ${host}\r\nX-API-Key: ${staff.key}\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{"name":`,
+  );
+  return {
+    /** Sends the rest, and waits for the answer. */
+    async finish() {
+      socket.write('"Birds"    }');
+      await answered;
+    },
+    [Symbol.dispose]: () => void socket.end(),
+  };
 }

@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { PetStatus } from "../../src/contract/shapes.ts";
 import type { PetRecord } from "../../src/core/ports.ts";
-import { isPossible, newStock, type Stock, setStatus, settle, statusBefore } from "../../src/core/status.ts";
+import {
+  isPossible,
+  newStock,
+  type Stock,
+  setStatus,
+  statusBefore,
+  stockAfter,
+} from "../../src/core/status.ts";
 import { aStore, type TestStore } from "../harness.ts";
 
 // A state is written as its status, what is in stock and how many orders are open: P0/1 is pending with
@@ -69,7 +76,7 @@ describe("an order moves a pet's stock and status", () => {
     ({ from, event, to }) => {
       const before = stateOf(from);
       const [units, openOrders] = moves[event]!;
-      const after = settle(before, before.quantity + units, before.openOrders + openOrders);
+      const after = stockAfter(before, before.quantity + units, before.openOrders + openOrders);
       expect(after).toEqual(stateOf(to));
       expect(statusBefore(after, units, openOrders)).toBe(before.status);
     },
@@ -78,7 +85,7 @@ describe("an order moves a pet's stock and status", () => {
 
 test.each(cells(byRestock))("stock set: $from, $event: $to", ({ from, event, to }) => {
   const before = stateOf(from);
-  expect(settle(before, Number(event), before.openOrders)).toEqual(stateOf(to));
+  expect(stockAfter(before, Number(event), before.openOrders)).toEqual(stateOf(to));
 });
 
 test.each(cells(byStaff))("status set by staff: $from, $event: $to", ({ from, event, to }) => {
@@ -166,11 +173,11 @@ describe("the database and the rule agree", () => {
   });
 });
 
-/** Units are taken only from an available pet that has them; the rest is `settle`. */
+/** Units are taken only from an available pet that has them; the rest is `stockAfter`. */
 function ruled(before: Stock, units: number, openOrders: number): Stock | null {
   const [quantity, open] = [before.quantity + units, before.openOrders + openOrders];
   const isAllowed = quantity >= 0 && open >= 0 && (units >= 0 || before.status === "available");
-  return isAllowed ? settle(before, quantity, open) : null;
+  return isAllowed ? stockAfter(before, quantity, open) : null;
 }
 
 function everyState(least: number, most: number): Stock[] {

@@ -1,16 +1,16 @@
 import { expect, test } from "bun:test";
 import { everyEndpoint } from "../../src/contract/api.ts";
 import type { ErrorCode } from "../../src/contract/errors.ts";
-
 import { type Endpoint, successStatus } from "../../src/contract/route.ts";
 import { aCall, each, fieldsOf, refused, refusedCalls, theStore } from "../contract/calls.ts";
 import { expectCost, Payer } from "../contract/windows.ts";
-import { aStore, type Person, type Reply } from "../harness.ts";
+import { aStore, type Person } from "../harness.ts";
+import { QUOTA, simulate } from "./rehearsing.ts";
 
 const store = theStore();
 const call = refusedCalls(store);
-const QUOTA = { perMinute: 50, perDay: 500 };
 const everywhere = ["rate_limit", "daily_quota", "ban", "unavailable"];
+
 const codes: Readonly<Record<string, ErrorCode>> = {
   rate_limit: "rate_limit_exceeded",
   daily_quota: "daily_quota_exceeded",
@@ -24,10 +24,6 @@ const codes: Readonly<Record<string, ErrorCode>> = {
 function playsOf({ id, route }: Endpoint): string[] {
   const stock = id === "orders.place" || id === "orders.update" ? ["insufficient_stock"] : [];
   return [...everywhere, ...(route.successor ? ["sunset"] : []), ...stock];
-}
-
-function simulate(what: string): { prefer: string } {
-  return { prefer: `simulate=${what}` };
 }
 
 async function aPerson(): Promise<{ person: Person; book: Payer }> {
@@ -163,138 +159,6 @@ test("HEAD is rehearsed like GET, without the body", async () => {
   const reply = await store.customer.send("HEAD", "/pets", { headers: simulate("rate_limit") });
   expect([reply.status, reply.text]).toEqual([429, ""]);
   expect(reply.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
-});
-
-/** What must be equal between the rehearsal and the real thing. */
-function shapeOf(reply: Reply) {
-  const {
-    "x-request-id": _id,
-    date: _date,
-    "preference-applied": _applied,
-    ...rest
-  } = Object.fromEntries(reply.headers);
-  const body = Object.fromEntries(Object.entries(reply.body).map(([name, value]) => [name, typeof value]));
-  return {
-    status: reply.status,
-    code: reply.body.code,
-    names: Object.keys(rest).sort(),
-    retry: rest["x-should-retry"],
-    cache: rest["cache-control"],
-    body,
-  };
-}
-
-test("a rehearsed 429 is the real one, on the minute", async () => {
-  const quota = { perMinute: 3, perDay: 30 };
-  const [rehearsing, real] = [
-    await store.newPerson("customer", { quota }),
-    await store.newPerson("customer", { quota }),
-  ];
-  await rehearsing.get("/pets");
-  const played = await rehearsing.get("/pets", simulate("rate_limit"));
-  for (let each = 0; each < 3; each++) await real.get("/pets");
-  const met = await real.get("/pets");
-  expect(shapeOf(played)).toEqual(shapeOf(met));
-  expect(played.text).toBe(met.text);
-  expect(played.headers.get("retry-after")).toBe(met.headers.get("retry-after") as string);
-  const names = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "ratelimit-policy"];
-  for (const name of names) expect([name, played.headers.get(name)]).toEqual([name, met.headers.get(name)]);
-  expect(played.headers.get("ratelimit")).toStartWith('"minute";r=0;t=60, ');
-});
-
-test("a rehearsed 429 is the real one, on the day", async () => {
-  const quota = { perMinute: 3, perDay: 3 };
-  const [rehearsing, real] = [
-    await store.newPerson("customer", { quota }),
-    await store.newPerson("customer", { quota }),
-  ];
-  const played = await rehearsing.get("/pets", simulate("daily_quota"));
-  for (let each = 0; each < 3; each++) await real.get("/pets");
-  const met = await real.get("/pets");
-  expect(shapeOf(played)).toEqual(shapeOf(met));
-  expect(played.text).toBe(met.text);
-  for (const name of ["retry-after", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"])
-    expect([name, played.headers.get(name)]).toEqual([name, met.headers.get(name)]);
-});
-
-test("a rehearsed spent window is the one that the headers show, even when the other is as good as spent", async () => {
-  const person = await store.newPerson("customer", { quota: { perMinute: 1, perDay: 1 } });
-  const { headers, body } = await person.get("/pets", simulate("rate_limit"));
-  expect(body.code).toBe("rate_limit_exceeded");
-  const wait = Number(headers.get("x-ratelimit-reset")) - Math.floor(store.clock.now / 1000);
-  expect(headers.get("retry-after")).toBe(String(wait));
-});
-
-test("a rehearsed ban is the real first one", async () => {
-  const [rehearsing, real] = [await store.newPerson("customer"), await store.newPerson("customer")];
-  await store.admin.put(`/admin/keys/${real.keyId}/ban`, { minutes: store.config.banMinutes[0] });
-  const [played, met] = [await rehearsing.get("/pets", simulate("ban")), await real.get("/pets")];
-  expect(shapeOf(played)).toEqual(shapeOf(met));
-  expect(played.text).toBe(met.text);
-  expect(played.headers.get("retry-after")).toBe("300");
-  expect((await rehearsing.get("/pets")).status).toBe(200);
-});
-
-test("a rehearsed end of stock is the real one, of the pet and the units that were asked for, and takes no stock", async () => {
-  const [{ id: petId }, { id: otherId }] = [await store.aPet(2), await store.aPet(1)];
-  const asked = (units: number, pet: number, more = "") =>
-    `Asked for ${units} of pet ${pet}${more}, 0 in stock. Staff restock with PUT /store/inventory/${pet}.`;
-  const place = (body: object, headers = {}) => store.customer.post("/store/orders", body, headers);
-  const short = simulate("insufficient_stock");
-  const met = await place({ petId, quantity: 3 });
-  const played = await place({ petId, quantity: 3 }, short);
-  expect(shapeOf(played)).toEqual(shapeOf(met));
-  expect(played.body.message).toBe(met.body.message.replace("2 in stock", "0 in stock"));
-  expect((await place({ petId }, short)).body.message).toBe(asked(1, petId));
-
-  const { body: order } = await place({ petId });
-  const change = (body: object) => store.customer.patch(`/store/orders/${order.id}`, body, short);
-  expect((await change({ quantity: 3 })).body.message).toBe(asked(3, petId, ", 2 more than the order has"));
-  expect((await change({ petId: otherId, quantity: 4 })).body.message).toBe(asked(4, otherId));
-  expect((await store.customer.get(`/store/inventory/${petId}`)).body.quantity).toBe(1);
-});
-
-test("a rehearsed end of stock wants an order that could be placed or changed, as the real one does", async () => {
-  const short = simulate("insufficient_stock");
-  const place = (sent: object) => store.customer.send("POST", "/store/orders", { headers: short, ...sent });
-  await refused(store, "invalid_json", () => place({ raw: "{" }));
-  await refused(store, "invalid_body", () => place({ body: { quantity: 0 } }));
-  await refused(store, "order_not_found", () => store.customer.patch("/store/orders/999999", {}, short));
-  await refused(store, "unsupported_media_type", () =>
-    place({ raw: "{}", headers: { ...short, "content-type": "text/plain" } }),
-  );
-});
-
-test("a rehearsed sunset is the real one, with the same notice", async () => {
-  await using over = await aStore({ PET_GET_SUNSET_AT: "2026-11-15T11:00:00Z" });
-  const [mine, theirs] = [await store.aPet(), await over.aPet()];
-  const played = await store.customer.get(`/pets/${mine.id}`, simulate("sunset"));
-  const met = await over.customer.get(`/pets/${theirs.id}`);
-  expect(shapeOf(played)).toEqual(shapeOf(met));
-  expect(played.body.message).toContain("GET /store/pets/{petId}");
-  expect(played.headers.get("link")).toContain('rel="successor-version"');
-});
-
-test("a rehearsed outage has what every fault of the server has", async () => {
-  await using broken = await aStore();
-  const played = await broken.staff.post("/categories", { name: "Birds" }, simulate("unavailable"));
-  await broken.beside.db.exec("alter table categories rename to lost_categories");
-  const met = await broken.staff.post("/categories", { name: "Birds" });
-  expect(met.status).toBeGreaterThanOrEqual(500);
-  expect(shapeOf(played)).toEqual({ ...shapeOf(met), status: 503, code: "unavailable" });
-});
-
-test("a limited or banned key gets the real refusal, not the rehearsed one", async () => {
-  const person = await store.newPerson("customer", { quota: { perMinute: 1, perDay: 10 } });
-  await person.get("/pets");
-  const limited = await person.get("/pets", simulate("unavailable"));
-  expect([limited.body.code, limited.headers.get("preference-applied")]).toEqual([
-    "rate_limit_exceeded",
-    null,
-  ]);
-  await store.admin.put(`/admin/keys/${person.keyId}/ban`, { minutes: 5 });
-  const banned = await person.get("/pets", simulate("unavailable"));
-  expect([banned.body.code, banned.headers.get("preference-applied")]).toEqual(["key_banned", null]);
 });
 
 test("a page may ask for a rehearsal and read that it was one", async () => {

@@ -1,60 +1,27 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import type { LimitedKey } from "../../src/core/ports.ts";
 import { SLOTS, slotOf } from "../../src/limits/valkey/slots.ts";
 import { eventually } from "../cli/command.ts";
 import { aStore, NOON } from "../harness.ts";
 import { aCluster } from "../servers/cluster.ts";
 import type { ValkeyServer } from "../servers/valkey.ts";
+import { admittedOf, askedOf, clustered, keyOf, sum } from "./clustered.ts";
 import { limitsConform } from "./conformance.ts";
-import { AT_NOON, type InValkey, inValkey } from "./in-valkey.ts";
+import { type InValkey, inValkey } from "./in-valkey.ts";
 import { RULES } from "./shop.ts";
 
 const BACK_WITHIN_MS = 2000;
+
 /** How long nodes may take to tell each other. */
 const AGREE_WITHIN_MS = 15_000;
+
 /** How much slower a request may be when a node stalls under it, and what a busy machine adds. */
 const SLOWER_AT_MOST_MS = 100;
-const BUSY_MS = 100;
 
+const BUSY_MS = 100;
 const cluster = await aCluster("secret");
 afterAll(() => cluster[Symbol.asyncDispose]());
 const [first, second, third] = cluster.primaries as [ValkeyServer, ValkeyServer, ValkeyServer];
-
 limitsConform("a cluster", (options, { name }) => inValkey(second, name, options));
-
-interface Instances extends Disposable {
-  readonly all: readonly InValkey[];
-  readonly prefix: string;
-  /** What one of the nodes has counted of a client. */
-  counted(clientId: number, node?: ValkeyServer): Promise<number>;
-}
-
-/** So many instances, each of which is told another node's address. */
-async function instances(number: number, timeoutMs?: number): Promise<Instances> {
-  const prefix = crypto.randomUUID();
-  const options = { ...AT_NOON, ...(timeoutMs !== undefined && { timeoutMs }) };
-  const doors = [...cluster.primaries, cluster.replica];
-  const all = await Promise.all(
-    Array.from({ length: number }, (_, index) =>
-      inValkey(doors[index % doors.length] as ValkeyServer, prefix, options),
-    ),
-  );
-  return {
-    all,
-    prefix,
-    async counted(clientId, node) {
-      const name = `${prefix}:{client:${clientId}}:windows`;
-      return Number(await (node ?? (await cluster.homeOf(name))).client().hget(name, "dayCount"));
-    },
-    [Symbol.dispose]: () => {
-      for (const each of all) each.close();
-    },
-  };
-}
-
-function keyOf(clientId: number, perMinute = 60): LimitedKey {
-  return { keyId: clientId, clientId, perMinute, perDay: 1_000_000, bannedUntil: null };
-}
 
 /** The first client, after another, whose slot is this node's or this one. */
 async function clientAt(where: ValkeyServer | number, after = 0): Promise<number> {
@@ -62,30 +29,6 @@ async function clientAt(where: ValkeyServer | number, after = 0): Promise<number
     const key = `{client:${id}}`;
     if (typeof where === "number" ? slotOf(key) === where : (await cluster.homeOf(key)) === where) return id;
   }
-}
-
-async function admittedOf({ limits }: InValkey, key: LimitedKey, times: number): Promise<number> {
-  const all = await Promise.all(Array.from({ length: times }, () => limits.admit(key, NOON, false)));
-  return all.filter(({ refusing }) => refusing === null).length;
-}
-
-/** All of them ask, over and over, until they are stopped: how many requests were admitted. */
-function askedOf(all: readonly InValkey[], key: LimitedKey) {
-  let isOver = false;
-  const asking = all.map(async (each) => {
-    let admitted = 0;
-    while (!isOver) admitted += await admittedOf(each, key, 5);
-    return admitted;
-  });
-  const stop = async () => {
-    isOver = true;
-    return sum(await Promise.all(asking));
-  };
-  return { stop, [Symbol.asyncDispose]: async () => void (await stop()) };
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, each) => total + each, 0);
 }
 
 /** Every node calls every other by its host's name. */
@@ -120,7 +63,7 @@ describe("instances that share a cluster", () => {
   });
 
   test("admit exactly as many as the plan says, on all nodes, by one script for the requests of a turn", async () => {
-    using shared = await instances(8);
+    using shared = await clustered(cluster, 8);
     const clients = Array.from({ length: 24 }, (_, index) => index + 1);
     const before = await scriptsRun();
     const admitted = await Promise.all(
@@ -137,7 +80,7 @@ describe("instances that share a cluster", () => {
   });
 
   test("judge no more than a hundred requests in one script: meanwhile its node answers nobody else", async () => {
-    using shared = await instances(1);
+    using shared = await clustered(cluster, 1);
     const [instance] = shared.all;
     if (!instance) throw new Error("There is no instance.");
     const before = await scriptsRun();
@@ -146,7 +89,7 @@ describe("instances that share a cluster", () => {
   });
 
   test("stay exact while a slot moves, first to a node that had none and then to another", async () => {
-    using shared = await instances(3);
+    using shared = await clustered(cluster, 3);
     const busy = await clientAt(first);
     const slot = slotOf(`{client:${busy}}`);
     const late = await clientAt(slot, busy);
@@ -186,7 +129,7 @@ async function everySlotIsKnown(): Promise<boolean> {
 
 describe("a node that is away", () => {
   test("has its clients limited from memory, and nobody else's; it is exact again as soon as it is back", async () => {
-    using shared = await instances(2, 300);
+    using shared = await clustered(cluster, 2, 300);
     const [one, other] = shared.all as [InValkey, InValkey];
     const [stalled, well] = [await clientAt(third), await clientAt(second)];
     for (const id of [stalled, well])
@@ -221,7 +164,7 @@ describe("a node that is away", () => {
   });
 
   test("is no other for a slot that nobody has: the rest of its clients stay where they are", async () => {
-    using shared = await instances(1);
+    using shared = await clustered(cluster, 1);
     const [one] = shared.all as [InValkey];
     const [lost, well] = [await clientAt(second), await clientAt(second, await clientAt(second))];
     const slot = String(slotOf(`{client:${lost}}`));
@@ -301,7 +244,7 @@ describe("a node that is away", () => {
   });
 
   test("comes back after a crash, and is told what was counted meanwhile", async () => {
-    using shared = await instances(2);
+    using shared = await clustered(cluster, 2);
     const [one, other] = shared.all as [InValkey, InValkey];
     const id = await clientAt(second);
     expect(await admittedOf(one, keyOf(id), 10)).toBe(10);
@@ -319,7 +262,7 @@ describe("a node that is away", () => {
   });
 
   test("has a replica that takes its place, and is told what was counted meanwhile", async () => {
-    using shared = await instances(2);
+    using shared = await clustered(cluster, 2);
     const [one, other] = shared.all as [InValkey, InValkey];
     const id = await clientAt(third);
     expect([await admittedOf(one, keyOf(id), 10), await admittedOf(other, keyOf(id), 10)]).toEqual([10, 10]);

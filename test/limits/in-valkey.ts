@@ -40,6 +40,6 @@ export async function inValkey(
     onStillAway: (cause) => void said.push(`still away: ${cause}`),
     onBack: () => void said.push("back"),
   });
-  await limits.settled;
+  await limits.known;
   return { limits, said, close: limits.close };
 }

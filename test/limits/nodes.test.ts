@@ -41,7 +41,7 @@ test("a node that was taken out of its cluster tells a start nothing: another do
   await using alone = await aValkey({ settings: ["--cluster-enabled", "yes"], password: "secret" });
   const door = await aDoor(first.port);
   using nodes = known({ urls: [alone.url, `redis://:secret@127.0.0.1:${door.port}`] });
-  await nodes.settled;
+  await nodes.known;
   await door[Symbol.asyncDispose]();
   expect(nodes.to(await keyAt(second))).not.toBeNull();
   expect(nodes.said).toEqual([]);
@@ -51,7 +51,7 @@ test("a node comes back though the slot that it is asked for is on its way to an
   const probe = await keyAt(first);
   const slot = await cluster.slotOf(probe);
   using nodes = known({ probeKey: (number) => (number === 0 ? probe : `probe:{${number}}`) });
-  await nodes.settled;
+  await nodes.known;
   await cluster.beginMove(slot, first, cluster.empty);
   await first.client().del(probe);
   await first.client().call("CLIENT", "KILL", "TYPE", "normal");
@@ -64,7 +64,7 @@ test("a node without slots that was late is back as soon as it answers", async (
   const key = await keyAt(first);
   const slot = await cluster.slotOf(key);
   using nodes = known();
-  await nodes.settled;
+  await nodes.known;
   await cluster.beginMove(slot, first, cluster.empty);
   cluster.empty.stall();
   await expect(nodes.to(key)?.("addWindows", key, "", "60", "0", "0", "0", "0")).rejects.toThrow();

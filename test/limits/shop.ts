@@ -82,6 +82,9 @@ export interface Shop extends AsyncDisposable {
   restart(): Promise<void>;
 }
 
+/** Opens a shop with the limits that a suite is about. */
+export type OpenShop = (options?: { rules?: BanRules }) => Promise<Shop>;
+
 /** What the database keeps of a key. */
 interface Row {
   /** When each of its bans ends, those that were lifted aside. */

@@ -30,113 +30,135 @@ export interface Door extends AsyncDisposable {
   refused(): number;
 }
 
+interface State {
+  readonly toPort: number;
+  readonly sockets: Set<Socket>;
+  readonly muted: WeakSet<Socket>;
+  mood: "open" | "shut" | "starting" | "mute";
+  trips: number;
+  cutting: string | undefined;
+  isRefusing: boolean;
+  refused: number;
+  /** What hands over what was kept, while it is kept. */
+  held: (() => void)[] | undefined;
+}
+
 /** A round trip is anything sent after an answer was handed over, or first of all. */
 export async function aDoor(toPort: number): Promise<Door> {
-  let trips = 0;
-  let cutting: string | undefined;
-  let isRefusing = false;
-  let mood: "open" | "shut" | "starting" | "mute" = "open";
-  let held: (() => void)[] | undefined;
-  let refused = 0;
-  const sockets = new Set<Socket>();
-  const muted = new WeakSet<Socket>();
-  const endAll = () => {
-    for (const socket of sockets) socket.destroy();
+  const state: State = {
+    toPort,
+    sockets: new Set(),
+    muted: new WeakSet(),
+    mood: "open",
+    trips: 0,
+    cutting: undefined,
+    isRefusing: false,
+    refused: 0,
+    held: undefined,
   };
-  const server = createServer((client) => {
-    client.on("error", () => {});
-    if (mood === "shut" || isRefusing) {
-      isRefusing = false;
-      refused += 1;
-      return void client.destroy();
-    }
-    if (mood === "starting") return void client.once("data", () => client.end(STARTING));
-    if (mood === "mute") muted.add(client);
-    const upstream = connect(toPort, "127.0.0.1");
-    let isAnswered = true;
-    let isCut = false;
-    let kept = Buffer.alloc(0);
-    client.setNoDelay(true);
-    upstream.setNoDelay(true);
-    client.on("data", (chunk) => {
-      if (isAnswered) trips += 1;
-      isAnswered = false;
-      if (cutting !== undefined && chunk.includes(cutting)) {
-        cutting = undefined;
-        isCut = true;
-      }
-      upstream.write(chunk);
-    });
-    const released = () => {
-      client.write(kept);
-      kept = Buffer.alloc(0);
-    };
-    upstream.on("data", (chunk: Buffer) => {
-      if (muted.has(client)) return;
-      if (held) {
-        if (kept.length === 0) held.push(released);
-        kept = Buffer.concat([kept, chunk]);
-        return;
-      }
-      setTimeout(() => {
-        if (isCut) return void client.destroy();
-        isAnswered = true;
-        client.write(chunk);
-      }, HELD_MS);
-    });
-    for (const [one, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(one);
-      one.on("error", () => {});
-      one.on("close", () => {
-        sockets.delete(one);
-        if (one === upstream && (held || muted.has(client))) return;
-        other.destroy();
-      });
-    }
-  });
+  const server = createServer((client) => welcome(state, client));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const slam = (mood: State["mood"]) => {
+    state.mood = mood;
+    for (const socket of state.sockets) socket.destroy();
+  };
   return {
     port: (server.address() as { port: number }).port,
     taken() {
-      const taken = trips;
-      trips = 0;
-      return taken;
+      const { trips } = state;
+      state.trips = 0;
+      return trips;
     },
     cutAfter: (text) => {
-      cutting = text;
+      state.cutting = text;
     },
     refuseNext: () => {
-      isRefusing = true;
+      state.isRefusing = true;
     },
-    shut: () => {
-      mood = "shut";
-      endAll();
-    },
-    start: () => {
-      mood = "starting";
-      endAll();
-    },
+    shut: () => slam("shut"),
+    start: () => slam("starting"),
     mute: () => {
-      mood = "mute";
-      for (const socket of sockets) muted.add(socket);
+      state.mood = "mute";
+      for (const socket of state.sockets) state.muted.add(socket);
     },
     open: () => {
-      mood = "open";
+      state.mood = "open";
     },
     hold: () => {
-      held = [];
+      state.held = [];
     },
     release: () => {
-      for (const each of held ?? []) each();
-      held = undefined;
+      for (const each of state.held ?? []) each();
+      state.held = undefined;
     },
-    refused: () => refused,
+    refused: () => state.refused,
     async [Symbol.asyncDispose]() {
       server.close();
-      endAll();
+      for (const socket of state.sockets) socket.destroy();
     },
   };
+}
+
+function welcome(state: State, client: Socket): void {
+  client.on("error", () => {});
+  if (state.mood === "shut" || state.isRefusing) {
+    state.isRefusing = false;
+    state.refused += 1;
+    client.destroy();
+  } else if (state.mood === "starting") client.once("data", () => client.end(STARTING));
+  else {
+    if (state.mood === "mute") state.muted.add(client);
+    letThrough(state, client, connect(state.toPort, "127.0.0.1"));
+  }
+}
+
+function letThrough(state: State, client: Socket, upstream: Socket): void {
+  let isAnswered = true;
+  let isCut = false;
+  let kept = Buffer.alloc(0);
+  client.setNoDelay(true);
+  upstream.setNoDelay(true);
+  client.on("data", (chunk) => {
+    if (isAnswered) state.trips += 1;
+    isAnswered = false;
+    if (state.cutting !== undefined && chunk.includes(state.cutting)) {
+      state.cutting = undefined;
+      isCut = true;
+    }
+    upstream.write(chunk);
+  });
+  const released = () => {
+    client.write(kept);
+    kept = Buffer.alloc(0);
+  };
+  upstream.on("data", (chunk: Buffer) => {
+    if (state.muted.has(client)) return;
+    if (state.held) {
+      if (kept.length === 0) state.held.push(released);
+      kept = Buffer.concat([kept, chunk]);
+      return;
+    }
+    setTimeout(() => {
+      if (isCut) return void client.destroy();
+      isAnswered = true;
+      client.write(chunk);
+    }, HELD_MS);
+  });
+  endTogether(state, client, upstream);
+}
+
+/** What ends on one side ends on the other, but not while answers are kept or never given. */
+function endTogether(state: State, client: Socket, upstream: Socket): void {
+  for (const [one, other] of [
+    [client, upstream],
+    [upstream, client],
+  ] as const) {
+    state.sockets.add(one);
+    one.on("error", () => {});
+    one.on("close", () => {
+      state.sockets.delete(one);
+      if (one === upstream && (state.held || state.muted.has(client))) return;
+      other.destroy();
+    });
+  }
 }

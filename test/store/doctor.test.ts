@@ -1,36 +1,15 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { closeSync, openSync, writeSync } from "node:fs";
-import type { Awaitable, OrderRecord, PetRecord, Writes } from "../../src/core/ports.ts";
 import type { Finding } from "../../src/store/doctor.ts";
-import type { OpenedStore } from "../../src/store/engine.ts";
-import { openPostgresStore } from "../../src/store/postgres/store.ts";
 import { openStore } from "../../src/store/sqlite/store.ts";
 import { aFolder, type Folder, petstore } from "../cli/command.ts";
-import { sharedPostgres } from "../servers/postgres.ts";
-
-const NOW = Date.parse("2026-11-15T12:00:00Z");
-
-/** A store to be looked at. */
-interface Patient extends Pick<OpenedStore, "transact" | "diagnose">, AsyncDisposable {
-  /** Does what no program of ours would do: with every check of the database off. */
-  plant(sql: string): Awaitable<void>;
-}
+import { addPet, aFile, aPostgresDatabase, type Healthy, healthy, NOW, type Patient } from "./patients.ts";
 
 const engines: [string, () => Promise<Patient>][] = [
   ["sqlite", aFile],
   ["postgres", aPostgresDatabase],
 ];
-
-/** Pets of the healthy store, by what became of them. */
-interface Healthy {
-  readonly open: PetRecord;
-  readonly sold: PetRecord;
-  readonly held: PetRecord;
-  readonly removed: PetRecord;
-  readonly order: OrderRecord;
-  readonly completed: OrderRecord;
-}
 
 test.each(engines)(
   "%s: the doctor finds nothing in a healthy store, and says what it looked at",
@@ -231,52 +210,6 @@ test.each([["pets_status_name"], ["movements_pet"], ["pets"], ["orders"], ["move
   },
 );
 
-/** A store with a pet of each fate: an open order, a sale, a hold, a removal, and a draft beside them. */
-function healthy({ transact }: Pick<OpenedStore, "transact">): Promise<Healthy> {
-  return transact(async (store): Promise<Healthy> => {
-    const { id: categoryId } = await store.addCategory({ name: "Dogs", description: null }, NOW);
-    const { id: clientId } = await store.addClient(
-      { name: "Shop", plan: "pro", perMinute: 1, perDay: 1 },
-      NOW,
-    );
-    const [open, sold, removed] = [
-      await addPet(store, categoryId, 5),
-      await addPet(store, categoryId, 1),
-      await addPet(store, categoryId, 2),
-    ];
-    const held = await addPet(store, categoryId, 2, "pending");
-    const order = await place(store, clientId, open.id, 2, false);
-    const completed = await place(store, clientId, sold.id, 1, true);
-    await place(store, clientId, removed.id, 1, true);
-    const before = (await store.pet(removed.id)) as PetRecord;
-    if (!(await store.removePet(before, NOW))) throw new Error("the pet was not removed");
-    await store.addDraft({ clientId, quantity: null, shipDate: null }, NOW);
-    return { open, sold, held, removed, order, completed };
-  });
-}
-
-async function addPet(
-  store: Writes,
-  categoryId: number,
-  quantity: number,
-  status: PetRecord["status"] = "available",
-): Promise<PetRecord> {
-  const pet = await store.addPet({ name: "Rex", categoryId, status, quantity, openOrders: 0 }, NOW);
-  return pet as PetRecord;
-}
-
-async function place(
-  store: Writes,
-  clientId: number,
-  petId: number,
-  quantity: number,
-  complete: boolean,
-): Promise<OrderRecord> {
-  const shipDate = complete ? NOW : null;
-  const placed = await store.placeOrder({ clientId, petId, quantity, shipDate, complete }, NOW);
-  return (placed as { order: OrderRecord }).order;
-}
-
 /** Overwrites the first page of a table or index with rubbish. */
 function spoilPage({ database: path }: Folder, name: string): void {
   const database = new Database(path);
@@ -289,42 +222,4 @@ function spoilPage({ database: path }: Folder, name: string): void {
   const file = openSync(path, "r+");
   writeSync(file, Buffer.alloc(pageBytes, "rubbish "), 0, pageBytes, (page - 1) * pageBytes);
   closeSync(file);
-}
-
-async function aFile(): Promise<Patient> {
-  const folder = aFolder();
-  const store = openStore(folder.database, NOW);
-  return {
-    ...store,
-    plant(sql) {
-      using database = new Database(folder.database);
-      database.run("pragma foreign_keys = off");
-      database.run("pragma ignore_check_constraints = on");
-      expect(database.run(sql).changes).toBeGreaterThan(0);
-    },
-    async [Symbol.asyncDispose]() {
-      store.close();
-      folder[Symbol.dispose]();
-    },
-  };
-}
-
-const CHECKS = `do $$ declare c record; begin
-  for c in select conrelid::regclass as t, conname from pg_constraint where contype = 'c' and connamespace = 'public'::regnamespace
-  loop execute format('alter table %s drop constraint %I', c.t, c.conname); end loop; end $$`;
-
-async function aPostgresDatabase(): Promise<Patient> {
-  const server = await sharedPostgres();
-  const url = await server.newStore();
-  const store = await openPostgresStore(url, NOW);
-  return {
-    ...store,
-    async plant(sql) {
-      await server.query(
-        `${CHECKS}; set session_replication_role = replica; ${sql}`,
-        new URL(url).pathname.slice(1),
-      );
-    },
-    [Symbol.asyncDispose]: async () => store.close(),
-  };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { eventTypes } from "../../src/contract/event-types.ts";
 import type { EventQuery, NewEvent } from "../../src/core/ports.ts";
-import type { OpenedStore } from "./conformance.ts";
+import type { OpenedStore } from "./opened.ts";
 
 const NOW = Date.parse("2026-11-15T12:00:00Z");
 

@@ -1,7 +1,7 @@
 // What every engine owes the core about who is signed in; a part of the one suite.
 import { expect, test } from "bun:test";
 import type { Writes } from "../../src/core/ports.ts";
-import type { OpenedStore } from "./conformance.ts";
+import type { OpenedStore } from "./opened.ts";
 
 const NOW = Date.parse("2026-11-15T12:00:00Z");
 const HOUR_MS = 60 * 60 * 1000;

@@ -5,7 +5,7 @@ import { perform } from "../../src/core/perform.ts";
 import type { Writes } from "../../src/core/ports.ts";
 import { rulesOf } from "../../src/core/rules.ts";
 import type { NewDeliveryRecord, WebhookRecord } from "../../src/core/webhook-ports.ts";
-import type { OpenedStore } from "./conformance.ts";
+import type { OpenedStore } from "./opened.ts";
 
 const NOW = Date.parse("2026-11-15T12:00:00Z");
 const LEASE = 60_000;

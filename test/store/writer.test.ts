@@ -13,6 +13,7 @@ import {
   type Writer,
   type WriterBounds,
 } from "../../src/store/sqlite/writer.ts";
+import { addCategory } from "../cli/backups.ts";
 import { aFolder } from "../cli/command.ts";
 
 const rules = rulesOf(readConfig({}));
@@ -182,11 +183,7 @@ test("a writer whose database cannot be opened says so and does not start", asyn
 
 test("the log stays small however large the writes are, and however steadily they come", async () => {
   using folder = aFolder();
-  const store = openStore(folder.database, 1);
-  await store.transact(
-    async (writes) => void (await writes.addCategory({ name: "Dogs", description: null }, 1)),
-  );
-  store.close();
+  await addCategory(folder.database, "Dogs");
   const writer = await startWriter(thread, { path: folder.database, rules }, () => {});
   const body = Array.from({ length: 1000 }, (_, n) => ({
     name: `Pet ${n}`,
@@ -217,11 +214,7 @@ test("each batch that is committed is told of once, with how many writes it had"
 
 test("a log that a long read keeps from being copied is copied once that is over", async () => {
   using folder = aFolder();
-  const store = openStore(folder.database, 1);
-  await store.transact(
-    async (writes) => void (await writes.addCategory({ name: "Dogs", description: null }, 1)),
-  );
-  store.close();
+  await addCategory(folder.database, "Dogs");
   const writer = await startWriter(thread, { path: folder.database, rules }, () => {});
   using other = new Database(folder.database);
   const left = () => {

@@ -1,5 +1,7 @@
-import { NotDone, type Reply, type Send } from "./link.ts";
+import type { Reply } from "./driver.ts";
+import type { Send } from "./link.ts";
 import type { Missed, Owns } from "./missed.ts";
+import { NotDone } from "./not-done.ts";
 import { conductArgs } from "./replies.ts";
 
 /** Windows and conducts that are told at once; the last of them are sent just ahead of the first request. */

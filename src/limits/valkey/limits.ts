@@ -1,28 +1,23 @@
 import { goodConduct } from "../../core/bans.ts";
-import { QUESTIONS, type Quota } from "../../core/plans.ts";
-import type { Admission, LimitedKey } from "../../core/ports.ts";
-import { isHalfway, isWorthAWarning, quotaWarning, strikeWarning } from "../../core/warnings.ts";
+import type { SharedLimitsFigures } from "../../core/figures.ts";
+import { QUESTIONS } from "../../core/plans.ts";
+import type { Awaitable, KnownKey, LimitedKey } from "../../core/ports.ts";
 import { MINUTE_SECONDS, stateOf } from "../../core/windows.ts";
-import { type MemoryLimits, type MemoryOptions, memoryLimits } from "../memory.ts";
+import type { LocalLimits, MemoryLimits } from "../memory.ts";
+import { admitAddress, admitting } from "./admit.ts";
 import { catchingUp } from "./catching-up.ts";
-import { keyNames } from "./keys.ts";
-import { Elsewhere, NotDone, type Reply, type Send, TIMEOUT_MS } from "./link.ts";
-import { missed } from "./missed.ts";
+import type { Reply } from "./driver.ts";
+import { type Instance, type InstanceOptions, instanceOf, type To } from "./instance.ts";
+import { TIMEOUT_MS } from "./link.ts";
 import { openNodes } from "./nodes.ts";
-import { conductArgs, conductOf, type Judged, judgedOf } from "./replies.ts";
-import { ADDRESS_KEPT_SECONDS, CLIENT_KEPT_SECONDS } from "./scripts.ts";
-import { inTurns } from "./turns.ts";
+import { addedTo, conductArgs, conductOf, verdictOf } from "./replies.ts";
 
 /** How often windows that are over are dropped from what is to be told after an outage. */
 const FORGET_EVERY_MS = 3_600_000;
 
-export interface ValkeyOptions extends MemoryOptions {
+export interface ValkeyOptions extends InstanceOptions {
   /** One server, or some nodes of one cluster. */
   readonly urls: readonly string[];
-  /** Before every key, so that several stores can share a Valkey. */
-  readonly prefix: string;
-  /** Valkey's own clock judges; a test that moves time by hand gives its own. */
-  readonly clock: "server" | (() => number);
   /** How long Valkey may be silent while requests wait. */
   readonly timeoutMs?: number;
   /** Valkey, or a node of a cluster, cannot be reached: limits go on in memory. */
@@ -35,20 +30,9 @@ export interface ValkeyOptions extends MemoryOptions {
 
 export interface ValkeyLimits extends MemoryLimits {
   /** Valkey has answered for the first time, or is known to be away. */
-  readonly settled: Promise<void>;
-  state(): ValkeyState;
+  readonly known: Promise<void>;
+  state(): SharedLimitsFigures;
   close(): void;
-}
-
-export interface ValkeyState {
-  /** Whether it, or a node of it, is away. */
-  readonly isAway: boolean;
-  /** Links to it or to its nodes, and those whose breaker is open: no request waits for them. */
-  readonly links: number;
-  readonly openBreakers: number;
-  /** How often it went away, and how many requests were limited from memory. */
-  readonly outages: number;
-  readonly limitedFromMemory: number;
 }
 
 /**
@@ -56,22 +40,9 @@ export interface ValkeyState {
  * that comes back, and goes on from there by itself while Valkey is away.
  */
 export function valkeyLimits(options: ValkeyOptions): ValkeyLimits {
-  const { bans, anonymous, onBan, tell, clock } = options;
-  const memory = memoryLimits(options);
-  const names = keyNames(options.prefix);
-  const meanwhile = missed();
+  const instance = instanceOf(options);
+  const { memory, names, meanwhile, time, strikeWindowMs } = instance;
   let outages = 0;
-  let limitedFromMemory = 0;
-
-  const strikeWindowMs = String(bans.strikeWindowSeconds * 1000);
-  const rules = [
-    String(bans.strikes),
-    strikeWindowMs,
-    String(bans.graceSeconds * 1000),
-    bans.minutes.join(","),
-  ];
-  const time = () => (clock === "server" ? "" : String(clock()));
-
   const valkey = openNodes({
     urls: options.urls,
     timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
@@ -84,168 +55,18 @@ export function valkeyLimits(options: ValkeyOptions): ValkeyLimits {
     onStillAway: options.onStillAway,
     onBack: options.onBack,
   });
-  const forgetting = setInterval(
-    () => meanwhile.forget(Math.floor((clock === "server" ? Date.now() : clock()) / 1000)),
-    FORGET_EVERY_MS,
-  );
-  forgetting.unref();
-
-  const admitInMemory = (key: LimitedKey, now: number, isFree: boolean, isMissed: boolean): Admission => {
-    limitedFromMemory += 1;
-    const admission = memory.admit(key, now, isFree);
-    const { refusing, state } = admission;
-    if (refusing === null && !isFree && isMissed)
-      meanwhile.count(names.windows(key.clientId), CLIENT_KEPT_SECONDS, state);
-    if (refusing === "minute" || refusing === "day")
-      meanwhile.noteConduct(
-        names.conduct(key.clientId, key.keyId),
-        memory.conductOf(key.keyId),
-        key.lifts ?? 0,
-      );
-    return admission;
-  };
-  const admitAddressInMemory = (address: string, now: number, isFree: boolean, isMissed: boolean) => {
-    limitedFromMemory += 1;
-    const bucket = memory.addressBucket(address, now);
-    const admission = memory.admitAddress(address, now, isFree);
-    if (admission.refusing === null && !isFree && isMissed)
-      meanwhile.count(names.address(bucket), ADDRESS_KEPT_SECONDS, admission.state);
-    return admission;
-  };
-
-  /** A request that was refused may have changed how its key is judged; the instance that hears of it tells. */
-  const heardOf = (key: LimitedKey, { now, bannedUntil }: Judged, reply: Reply) => {
-    if (reply.length <= JUDGED_FIELDS) return;
-    const conduct = conductOf(reply);
-    const isStrike = reply[JUDGED_FIELDS] === 1;
-    memory.learnConduct(key.keyId, conduct);
-    const { keyId, clientId } = key;
-    if (bannedUntil > 0) {
-      const { level } = conduct;
-      memory.learnBan(keyId, bannedUntil);
-      onBan({ keyId, clientId, cause: "strikes", reason: null, level, since: now, until: bannedUntil });
-    } else if (isStrike && isHalfway(conduct, bans)) tell(strikeWarning(key, conduct, bans));
-  };
-  const asked = inTurns(async (send, key, isFree, requests) => {
-    const { clientId, keyId, perMinute, perDay, bannedUntil, lifts = 0 } = key;
-    const replies: unknown = await send(
-      "admit",
-      names.windows(clientId),
-      names.conduct(clientId, keyId),
-      time(),
-      String(requests),
-      String(perMinute),
-      String(perDay),
-      String(bannedUntil ?? 0),
-      String(lifts),
-      isFree ? "1" : "0",
-      ...rules,
-    );
-    return replies as readonly Reply[];
-  });
-  const admitted = (key: LimitedKey, isFree: boolean, reply: Reply): Admission => {
-    const judged = judgedOf(reply);
-    const { now, refusing, windows, bannedUntil } = judged;
-    memory.learn(key.clientId, windows);
-    const state = stateOf(windows, key, Math.floor(now / 1000));
-    if (refusing === "minute" || refusing === "day") heardOf(key, judged, reply);
-    else if (refusing === null && !isFree && isWorthAWarning(key, state)) tell(quotaWarning(key, state));
-    return { state, refusing, bannedUntil: refusing === "ban" ? bannedUntil : null, judgedAt: now };
-  };
-  /**
-   * While a slot moves from one node to another a script of several keys cannot run. The windows are one key: they are counted
-   * as exactly as ever. The ban and the conduct are those that this instance knows, as in an outage.
-   */
-  const admitInPassing = async (send: Send, key: LimitedKey, now: number, isFree: boolean) => {
-    const known = memory.admit(key, now, true);
-    if (known.refusing === "ban") return known;
-    try {
-      const name = names.windows(key.clientId);
-      const reply = await send("admitWindows", name, time(), ...windowArgs(key, CLIENT_KEPT_SECONDS, isFree));
-      const { now: judgedAt, refusing, windows } = judgedOf(reply);
-      if (refusing === null) return admitted(key, isFree, reply);
-      memory.learn(key.clientId, windows);
-      return admitInMemory(key, judgedAt, isFree, false);
-    } catch (error) {
-      return admitInMemory(key, now, isFree, error instanceof NotDone);
-    }
-  };
-  const standingOf = (key: LimitedKey, reply: Reply) => {
-    const { now: judgedAt, refusing, windows, bannedUntil } = judgedOf(reply);
-    memory.learn(key.clientId, windows);
-    const seconds = Math.floor(judgedAt / 1000);
-    const standing = {
-      state: stateOf(windows, key, seconds),
-      conduct: conductOf(reply),
-      bannedUntil: bannedUntil > judgedAt ? bannedUntil : null,
-      judgedAt,
-    };
-    const askedSince = reply[JUDGED_FIELDS] as number;
-    return { standing, waitSeconds: refusing === null ? null : askedSince + MINUTE_SECONDS - seconds };
-  };
+  const stopForgetting = forgetInTime(instance);
 
   return {
     // What is written behind, and bans that are on their way, are memory's business as ever.
     ...memory,
 
-    admit(key, now, isFree) {
-      const send = valkey.to(names.windows(key.clientId));
-      if (!send) return admitInMemory(key, now, isFree, true);
-      return asked(send, key, isFree).then(
-        (reply) => admitted(key, isFree, reply),
-        (error) =>
-          error instanceof Elsewhere && error.kind === "TRYAGAIN"
-            ? admitInPassing(send, key, now, isFree)
-            : admitInMemory(key, now, isFree, error instanceof NotDone),
-      );
-    },
-
-    admitAddress(address, now, isFree) {
-      const bucket = memory.addressBucket(address, now);
-      const name = names.address(bucket);
-      const send = valkey.to(name);
-      if (!send) return admitAddressInMemory(address, now, isFree, true);
-      return send("admitWindows", name, time(), ...windowArgs(anonymous, ADDRESS_KEPT_SECONDS, isFree)).then(
-        (reply) => {
-          const { now: judgedAt, refusing, windows } = judgedOf(reply);
-          memory.learnAddress(bucket, windows);
-          const state = stateOf(windows, anonymous, Math.floor(judgedAt / 1000));
-          return { state, refusing, bannedUntil: null, judgedAt };
-        },
-        (error) => admitAddressInMemory(address, now, isFree, error instanceof NotDone),
-      );
-    },
-
-    ask(key, now) {
-      const { clientId, keyId, bannedUntil } = key;
-      const windows = names.windows(clientId);
-      const send = valkey.to(windows);
-      if (!send) return memory.ask(key, now);
-      return send(
-        "ask",
-        windows,
-        names.conduct(clientId, keyId),
-        names.questions(clientId, keyId),
-        time(),
-        String(bannedUntil ?? 0),
-        String(QUESTIONS.perMinute),
-        String(QUESTIONS.perDay),
-      ).then(
-        (reply) => standingOf(key, reply),
-        () => memory.ask(key, now),
-      );
-    },
-
+    admit: admitting(instance, valkey.to),
+    admitAddress: (address, now, isFree) => admitAddress(instance, valkey.to, address, now, isFree),
+    ask: (key, now) => ask(instance, valkey.to, key, now),
     introduce(known, askedAt) {
       memory.introduce(known, askedAt);
-      const { id, clientId, conduct, lifts } = known;
-      if (!conduct && lifts === 0) return;
-      const name = names.conduct(clientId, id);
-      const args = [time(), String(lifts), strikeWindowMs, ...conductArgs(conduct ?? goodConduct)];
-      // What cannot be told now is told after the outage, when every key is looked up anew.
-      valkey
-        .to(name)?.("introduce", name, ...args)
-        .catch(() => {});
+      introduce(instance, valkey.to, known);
     },
 
     // The windows are Valkey's: they are not written down.
@@ -253,20 +74,76 @@ export function valkeyLimits(options: ValkeyOptions): ValkeyLimits {
     // What was counted while Valkey is away is nowhere else.
     isCrowded: () => !valkey.isAway() && memory.isCrowded(),
 
-    settled: valkey.settled,
-    state: () => ({ isAway: valkey.isAway(), ...valkey.links(), outages, limitedFromMemory }),
+    known: valkey.known,
+    state: () => ({
+      isAway: valkey.isAway(),
+      ...valkey.links(),
+      outages,
+      limitedFromMemory: instance.limitedFromMemory,
+    }),
     close() {
-      clearInterval(forgetting);
+      stopForgetting();
       valkey.close();
     },
   };
 }
 
-function windowArgs({ perMinute, perDay }: Quota, keptSeconds: number, isFree: boolean): string[] {
-  return [String(perMinute), String(perDay), isFree ? "1" : "0", String(keptSeconds)];
-}
-
 const noWindows = new Float64Array();
 
-/** Where what only some replies hold begins. */
-const JUDGED_FIELDS = 7;
+function forgetInTime({ meanwhile, options: { clock } }: Instance): () => void {
+  const forgetting = setInterval(
+    () => meanwhile.forget(Math.floor((clock === "server" ? Date.now() : clock()) / 1000)),
+    FORGET_EVERY_MS,
+  );
+  forgetting.unref();
+  return () => clearInterval(forgetting);
+}
+
+type Told = ReturnType<LocalLimits["ask"]>;
+
+function ask({ memory, names, time }: Instance, to: To, key: LimitedKey, now: number): Awaitable<Told> {
+  const { clientId, keyId, bannedUntil } = key;
+  const windows = names.windows(clientId);
+  const send = to(windows);
+  if (!send) return memory.ask(key, now);
+  return send(
+    "ask",
+    windows,
+    names.conduct(clientId, keyId),
+    names.questions(clientId, keyId),
+    time(),
+    String(bannedUntil ?? 0),
+    String(QUESTIONS.perMinute),
+    String(QUESTIONS.perDay),
+  ).then(
+    (reply) => standingOf(memory, key, reply),
+    () => memory.ask(key, now),
+  );
+}
+
+function standingOf(memory: LocalLimits, key: LimitedKey, reply: Reply): Told {
+  const { now: judgedAt, refusing, windows, bannedUntil } = verdictOf(reply);
+  memory.learn(key.clientId, windows);
+  const seconds = Math.floor(judgedAt / 1000);
+  const standing = {
+    state: stateOf(windows, key, seconds),
+    conduct: conductOf(reply),
+    bannedUntil: bannedUntil > judgedAt ? bannedUntil : null,
+    judgedAt,
+  };
+  const askedSince = addedTo(reply);
+  return { standing, waitSeconds: refusing === null ? null : askedSince + MINUTE_SECONDS - seconds };
+}
+
+/** Tells Valkey what the database knows of a key. */
+function introduce(
+  { names, time, strikeWindowMs }: Instance,
+  to: To,
+  { id, clientId, conduct, lifts }: KnownKey,
+): void {
+  if (!conduct && lifts === 0) return;
+  const name = names.conduct(clientId, id);
+  const args = [time(), String(lifts), strikeWindowMs, ...conductArgs(conduct ?? goodConduct)];
+  // What cannot be told now is told after the outage, when every key is looked up anew.
+  to(name)?.("introduce", name, ...args).catch(() => {});
+}

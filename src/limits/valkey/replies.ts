@@ -1,9 +1,9 @@
 import type { Conduct } from "../../core/bans.ts";
 import type { Refusing, Windows } from "../../core/windows.ts";
-import type { Reply } from "./link.ts";
+import type { Reply } from "./driver.ts";
 
 /** What every script about windows answers first. */
-export interface Judged {
+export interface Verdict {
   /** By Valkey's clock. */
   readonly now: number;
   readonly refusing: Refusing | "ban";
@@ -12,17 +12,28 @@ export interface Judged {
   readonly bannedUntil: number;
 }
 
-const verdicts = [null, "minute", "day", "ban"] as const;
+const REFUSINGS = [null, "minute", "day", "ban"] as const;
+const VERDICT_FIELDS = 7;
 const CONDUCT_FIELDS = 5;
 
-export function judgedOf(reply: Reply): Judged {
-  const [now, verdict, minuteOpenedAt, minuteCount, day, dayCount, bannedUntil] = reply as readonly number[];
+export function verdictOf(reply: Reply): Verdict {
+  const [now, which, minuteOpenedAt, minuteCount, day, dayCount, bannedUntil] = reply as readonly number[];
   return {
     now: now as number,
-    refusing: verdicts[verdict as number] ?? null,
+    refusing: REFUSINGS[which as number] ?? null,
     windows: { minuteOpenedAt, minuteCount, day, dayCount } as Windows,
     bannedUntil: bannedUntil as number,
   };
+}
+
+/** Whether more follows what every script answers: one number, and the conduct. */
+export function hasConduct(reply: Reply): boolean {
+  return reply.length > VERDICT_FIELDS;
+}
+
+/** The number before the conduct: each script has its own. */
+export function addedTo(reply: Reply): number {
+  return reply[VERDICT_FIELDS] as number;
 }
 
 /** The conduct that a reply ends with. */

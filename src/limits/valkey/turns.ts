@@ -1,5 +1,6 @@
 import type { LimitedKey } from "../../core/ports.ts";
-import type { Reply, Send } from "./link.ts";
+import type { Reply } from "./driver.ts";
+import type { Send } from "./link.ts";
 
 /** Requests that one script judges at most: while it runs, that server answers nobody else. */
 const MOST_IN_A_SCRIPT = 100;

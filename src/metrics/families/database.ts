@@ -1,5 +1,5 @@
+import type { DatabaseFigures } from "../../core/figures.ts";
 import { counter, type Family, gauge } from "../family.ts";
-import type { DatabaseFigures } from "../figures.ts";
 import { COMMIT_SECONDS } from "../meters.ts";
 
 /** The database, whichever it is. */

@@ -67,19 +67,8 @@ export async function openWire(
   onHeard: () => void = () => {},
 ): Promise<Wire> {
   const socket = new Socket();
-  const client = new pg.Client({
-    connectionString: verifying(settings.url),
-    // Our own socket, so that it can be ended whatever the driver waits for.
-    stream: () => socket,
-    types,
-    pipeline: true,
-    keepAlive: true,
-    connectionTimeoutMillis: settings.connectMs,
-    statement_timeout: settings.statementMs,
-    lock_timeout: settings.lockMs,
-    idle_in_transaction_session_timeout: settings.idleInTransactionMs,
-    application_name: "petstore",
-  });
+  const client = driverOver(socket, settings);
+  const gather = gathering(socket);
   const waiting = new Set<(error: Error) => void>();
   const descriptions: Descriptions = new Map();
   let isLost = false;
@@ -92,17 +81,6 @@ export async function openWire(
     for (const reject of waiting) reject(lost);
     waiting.clear();
     onLost(wire);
-  };
-  // What is sent in one turn, such as the last changes and the commit, leaves in one piece.
-  let isGathering = false;
-  const gather = () => {
-    if (isGathering) return;
-    isGathering = true;
-    socket.cork();
-    process.nextTick(() => {
-      isGathering = false;
-      socket.uncork();
-    });
   };
   const wire: Wire = {
     get isLost() {
@@ -147,6 +125,36 @@ export async function openWire(
   onHeard();
   if (settings.settings) wire.send({ text: settings.settings }).catch(lose);
   return wire;
+}
+
+function driverOver(socket: Socket, settings: WireSettings): pg.Client {
+  return new pg.Client({
+    connectionString: verifying(settings.url),
+    // Our own socket, so that it can be ended whatever the driver waits for.
+    stream: () => socket,
+    types,
+    pipeline: true,
+    keepAlive: true,
+    connectionTimeoutMillis: settings.connectMs,
+    statement_timeout: settings.statementMs,
+    lock_timeout: settings.lockMs,
+    idle_in_transaction_session_timeout: settings.idleInTransactionMs,
+    application_name: "petstore",
+  });
+}
+
+/** To be called before each question: what is sent in one turn, such as the last changes and the commit, leaves in one piece. */
+function gathering(socket: Socket): () => void {
+  let isGathering = false;
+  return () => {
+    if (isGathering) return;
+    isGathering = true;
+    socket.cork();
+    process.nextTick(() => {
+      isGathering = false;
+      socket.uncork();
+    });
+  };
 }
 
 /** The driver demands a verified certificate in these modes too, but warns at length that it may not for ever. */

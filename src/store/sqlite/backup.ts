@@ -2,7 +2,7 @@ import { existsSync, readdirSync, realpathSync, renameSync, rmSync, statSync } f
 import { basename, dirname, join } from "node:path";
 import type { Diagnosis } from "../doctor.ts";
 import { CannotMove, Damaged } from "../move/moving.ts";
-import { checkCopy, copyStore, removeCopy, settleLog, syncFolder, type Watch } from "./copy.ts";
+import { checkCopy, checkpointLog, copyStore, removeCopy, syncFolder, type Watch } from "./copy.ts";
 import { countsOf, isFilled, PARTS, type Sight, sightOf } from "./sight.ts";
 
 export interface BackupOptions {
@@ -46,7 +46,7 @@ async function copied(
     try {
       await copyStore(path, partial, needed, watch);
     } finally {
-      await settleLog(path);
+      await checkpointLog(path);
     }
     const counts = isChecked ? await provenCounts(partial, watch) : await countsOf(partial);
     const made = { ...sightOf(partial), counts };

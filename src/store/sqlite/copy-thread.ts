@@ -22,7 +22,7 @@ self.onmessage = async ({ data: job }: MessageEvent<CopyJob>) => {
 
 function doneOf(job: CopyJob): Promise<Diagnosis> | null {
   if ("check" in job) return diagnosis(job.check);
-  return "settle" in job ? settled(job.settle) : copied(job.from, job.to);
+  return "checkpoint" in job ? checkpointed(job.checkpoint) : copied(job.from, job.to);
 }
 
 function tell(outcome: CopyOutcome<Diagnosis | null>): void {
@@ -41,7 +41,7 @@ function copied(from: string, to: string): null {
   }
 }
 
-function settled(path: string): null {
+function checkpointed(path: string): null {
   const db = connect(path, "write");
   try {
     db.rows("pragma wal_checkpoint(passive)");

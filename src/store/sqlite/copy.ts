@@ -23,7 +23,7 @@ export const WHOLE = "the file is whole";
 export type CopyJob =
   | { readonly from: string; readonly to: string }
   | { readonly check: string }
-  | { readonly settle: string };
+  | { readonly checkpoint: string };
 
 export type CopyOutcome<T> =
   | { readonly done: T }
@@ -80,8 +80,8 @@ export async function checkCopy(file: string, watch: Watch): Promise<Diagnosis> 
  * Copies into the store what has gathered in its log while a copy of it was made: the server's own writer would do it all at once, and
  * its callers would wait. Where no server runs the log goes away with this. A kindness, so its failure is none of the backup's.
  */
-export async function settleLog(path: string): Promise<void> {
-  if (existsSync(`${realpathSync(path)}-wal`)) await inThread({ settle: path }).catch(() => {});
+export async function checkpointLog(path: string): Promise<void> {
+  if (existsSync(`${realpathSync(path)}-wal`)) await inThread({ checkpoint: path }).catch(() => {});
 }
 
 /** Takes a copy away that did not come to be, and the journal that a killed one has left. */

@@ -1,9 +1,10 @@
 import { Unavailable } from "../../core/failure.ts";
 import type { Command, Performed } from "../../core/perform.ts";
 import type { Rules } from "../../core/rules.ts";
-import { tooManyWait, UNKNOWN_OUTCOME } from "../trouble.ts";
-import { type Outcome, unwrap } from "./batch.ts";
+import { tooManyWait } from "../trouble.ts";
+import type { Outcome } from "./batch.ts";
 import { type Packed, packed, unpacked } from "./packing.ts";
+import { waitingWrites } from "./waiting.ts";
 
 export interface WriterStart {
   readonly path: string;
@@ -57,15 +58,6 @@ export interface Writer {
   close(): Promise<void>;
 }
 
-interface Waiting {
-  /** By `performance.now()`, which nobody sets back. */
-  readonly since: number;
-  /** Answered with 503 already; it still counts, because the thread still has it. */
-  isGivenUp: boolean;
-  readonly resolve: (done: Performed) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /** The serial writer in its thread: no request waits for a disk but the one that writes. */
 export async function startWriter(
   thread: URL,
@@ -79,7 +71,7 @@ export async function startWriter(
   let restart: Timer | undefined;
   let unsent: Job[] = [];
   let lastId = 0;
-  const waiting = new Map<number, Waiting>();
+  const waiting = waitingWrites();
   const started = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
   const isFirst = () => lastId === 0 && state === "starting";
@@ -96,27 +88,17 @@ export async function startWriter(
     if ("outcomes" in message) {
       const { outcomes, commitMs } = message;
       if (commitMs !== undefined) onCommit(commitMs, outcomes.length);
-      for (const { id, outcome } of outcomes) settle(id, outcome);
+      for (const { id, outcome } of outcomes) waiting.answer(id, outcome);
     } else if ("isClosed" in message) end();
     else {
       if (state !== "closing") state = "ready";
       started.resolve();
     }
   };
-  const settle = (id: number, outcome: Outcome<Performed>) => {
-    const job = waiting.get(id);
-    if (!job || !waiting.delete(id)) return;
-    try {
-      job.resolve(unwrap(outcome));
-    } catch (error) {
-      job.reject(error);
-    }
-  };
   const fall = (error: Error) => {
     const wasFirst = isFirst();
     worker.terminate();
-    for (const job of waiting.values()) job.reject(new Unavailable(error, UNKNOWN_OUTCOME));
-    waiting.clear();
+    waiting.refuseAll(error);
     unsent = [];
     onFault(error);
     if (state === "closing") return end();
@@ -135,41 +117,26 @@ export async function startWriter(
     tell({ jobs: unsent });
     unsent = [];
   };
-  const overdue = setInterval(
-    () => {
-      const late = performance.now() - bounds.deadlineMs;
-      for (const job of waiting.values()) {
-        if (job.since > late) break;
-        if (!job.isGivenUp) job.reject(new Unavailable("The write has no outcome in time.", UNKNOWN_OUTCOME));
-        job.isGivenUp = true;
-      }
-    },
-    Math.min(1000, bounds.deadlineMs / 4),
-  );
+  const overdue = setInterval(waiting.giveUpAfter, Math.min(1000, bounds.deadlineMs / 4), bounds.deadlineMs);
   overdue.unref();
-  const isStalled = () => {
-    const [oldest] = waiting.values();
-    return oldest !== undefined && performance.now() - oldest.since > bounds.stalledMs;
-  };
 
   run();
   await started.promise;
   return {
     perform(command) {
       if (state !== "ready") return Promise.reject(new Unavailable("The writer is not running."));
-      if (waiting.size >= bounds.queued) return Promise.reject(tooManyWait("writes"));
+      if (waiting.count() >= bounds.queued) return Promise.reject(tooManyWait("writes"));
       const id = ++lastId;
       const deadline = Date.now() + bounds.deadlineMs;
       // One message for all the writes of one turn of the event loop.
       if (unsent.push({ id, command, deadline }) === 1) setImmediate(send);
-      const since = performance.now();
-      return new Promise((resolve, reject) => waiting.set(id, { since, isGivenUp: false, resolve, reject }));
+      return waiting.add(id);
     },
     forgetAnswers: (forgetBefore) => {
       if (state === "ready") tell({ forgetBefore });
     },
-    isReady: () => state === "ready" && !isStalled(),
-    waiting: () => waiting.size,
+    isReady: () => state === "ready" && waiting.longestMs() <= bounds.stalledMs,
+    waiting: waiting.count,
     async close() {
       clearTimeout(restart);
       if (state === "fallen") end();

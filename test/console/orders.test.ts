@@ -1,0 +1,94 @@
+import { expect, test } from "bun:test";
+import { aStore } from "../harness.ts";
+import { aVisitor, aVisitorAt, theBrowser, until } from "./browser.ts";
+
+const browser = theBrowser();
+
+test("an order is placed, changed, completed, and another cancelled after a question", async () => {
+  await using store = await aStore();
+  await store.aPet(9, "Nemo");
+  await using visitor = await aVisitorAt(browser, store, store.customer, "orders", "Orders");
+  const { page } = visitor;
+  const place = async (units: string) => {
+    await page.getByRole("button", { name: "Place an order" }).click();
+    await page.getByLabel("Pet", { exact: true }).fill("Nemo (#1)");
+    expect(await page.getByLabel("Handed over already").count()).toBe(0);
+    await page.getByLabel("Units").fill(units);
+    await page.getByRole("button", { name: "Place the order" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+  };
+  await place("2");
+  await place("3");
+  await page
+    .getByRole("row", { name: /Order 1/ })
+    .getByRole("button", { name: "Change" })
+    .click();
+  await page.getByLabel("Units").fill("4");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page
+    .getByRole("row", { name: /Order 1 .*4/ })
+    .getByRole("button", { name: "Complete" })
+    .click();
+  await page.getByRole("row", { name: /Order 1 .*complete/ }).waitFor();
+  await page
+    .getByRole("row", { name: /Order 2/ })
+    .getByRole("button", { name: "Cancel" })
+    .click();
+  await page.getByRole("button", { name: "Cancel the order" }).click();
+  await page.getByRole("row", { name: /Order 2/ }).waitFor({ state: "detached" });
+  expect((await store.customer.get("/store/orders")).body).toMatchObject([
+    { id: 1, quantity: 4, complete: true },
+  ]);
+  expect((await store.staff.get("/store/inventory/1")).body.quantity).toBe(5);
+});
+
+test("orders are narrowed by state and ship date, and the address keeps that", async () => {
+  await using store = await aStore();
+  const { id: petId } = await store.aPet(9, "Nemo");
+  for (const shipDate of ["2026-12-01T12:00:00Z", "2026-12-10T12:00:00Z", "2026-12-20T12:00:00Z"])
+    await store.staff.post("/store/orders", { petId, shipDate });
+  await store.staff.patch("/store/orders/3", { complete: true, shipDate: "2026-12-20T12:00:00Z" });
+  await using visitor = await aVisitorAt(browser, store, store.staff, "orders?from=2026-12-05", "Orders");
+  const { page } = visitor;
+  const names = () => page.getByRole("rowheader").allTextContents();
+  expect(await names()).toEqual(["Order 3", "Order 2"]);
+  await page.getByLabel("Which").selectOption("open");
+  await until(async () => (await names()).join() === "Order 2");
+  await page.getByLabel("Ships from").fill("");
+  await until(async () => (await names()).join() === "Order 2,Order 1");
+  await page.getByLabel("Ships before").fill("2026-12-05");
+  await until(async () => (await names()).join() === "Order 1");
+  expect(page.url()).toEndWith("#/orders?complete=false&before=2026-12-05");
+  expect(visitor.faults).toEqual([]);
+});
+
+test("a customer sees what it may order, and no staff actions or pages", async () => {
+  await using store = await aStore();
+  const rex = await store.aPet(3, "Rex");
+  await store.staff.post("/store/orders", { petId: rex.id });
+  await using visitor = await aVisitor(browser, store);
+  const { page } = visitor;
+  await visitor.signIn(store.customer);
+  const acts = async (path: string, heading: string | RegExp) => {
+    await visitor.open(path, heading);
+    return (await page.getByRole("main").getByRole("button").allTextContents()).sort();
+  };
+  expect(await page.getByRole("navigation", { name: "Pages" }).getByRole("link").allTextContents()).toEqual([
+    "Overview",
+    "Pets",
+    "Categories",
+    "Orders",
+    "Inventory",
+    "Live feed",
+    "Account",
+  ]);
+  expect(await acts("pets", "Pets")).toEqual(["Order"]);
+  expect(await acts(`pets/${rex.id}`, /^Rex/)).toEqual(["Order"]);
+  expect(await page.getByText("Stock movements").count()).toBe(0);
+  expect(await acts("categories", "Categories")).toEqual([]);
+  expect(await acts("inventory", "Inventory")).toEqual([]);
+  expect(await acts("orders", "Orders")).toEqual(["Place an order"]);
+  for (const path of ["clients", "clients/1", "bans", "audit"])
+    expect(await acts(path, "Not for this key")).toEqual([]);
+  expect(visitor.faults).toEqual([]);
+});
