@@ -21,6 +21,7 @@ function namesOn(engine: string, hasValkey: boolean): string[] {
   const missing = new Set([
     ...(engine === "sqlite" ? only("on PostgreSQL") : only("on SQLite")),
     ...(hasValkey ? [] : only("with VALKEY_URL")),
+    ...only("with OTEL_EXPORTER_OTLP_ENDPOINT"),
     ...(existsSync("/proc/self/status") ? [] : only("on Linux")),
   ]);
   return families.filter((family) => !missing.has(family)).map(({ name }) => name);
