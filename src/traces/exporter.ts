@@ -92,12 +92,14 @@ export function exporter(options: ExporterOptions): Exporter {
       failures = 0;
       return 0;
     }
-    if (!away && !isStopping) {
+    failures += 1;
+    // One connection that breaks is no outage.
+    if (!away && !isStopping && (failures > 1 || !outcome.isForLater)) {
       away = { since: performance.now(), dropped: counts.dropped };
       onAway(outcome.cause);
     }
     if (!outcome.isForLater) counts.dropped += waiting.splice(0, spans).length;
-    const longest = Math.min(FIRST_REST_MS * 2 ** failures++, LONGEST_REST_MS);
+    const longest = Math.min(FIRST_REST_MS * 2 ** (failures - 1), LONGEST_REST_MS);
     return Math.min(outcome.restMs ?? longest * (0.5 + chance() / 2), LONGEST_REST_MS);
   };
   return {

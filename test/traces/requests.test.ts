@@ -224,6 +224,20 @@ test("a write that the rules refuse is no error of the store", async () => {
   expect(others.filter(({ name }) => name === "store.perform")).toMatchObject([{ isError: false }]);
 });
 
+test("a fault's line in the log has the trace too, and what failed is an error of its span", async () => {
+  await using other = aCollector();
+  await using shop = await aStore(other.env);
+  await shop.beside.db.exec("alter table categories rename to elsewhere");
+  const { status } = await shop.staff.get("/categories", traced);
+  expect(status).toBeGreaterThanOrEqual(500);
+  const faults = shop
+    .logged()
+    .split("\n")
+    .filter((line) => line.includes('"level":"error"'));
+  expect(faults.map((line) => JSON.parse(line).trace_id)).toEqual([TRACE]);
+  expect(await other.seen(1)).toMatchObject([{ traceId: TRACE, isError: true }]);
+});
+
 test("limits in Valkey are a child: the request waited for another server", async () => {
   await using valkey = await aValkey();
   await using other = aCollector();
