@@ -67,12 +67,14 @@ export function exporter(options: ExporterOptions): Exporter {
     }, milliseconds);
   };
   const waitAsNeeded = () => {
-    if (waiting.length === 0) state = "idle";
-    else if (waiting.length >= SPANS_AT_ONCE) wait("due", 0);
+    state = "idle";
+    if (waiting.length === 0) return;
+    if (waiting.length >= SPANS_AT_ONCE) wait("due", 0);
     else wait("gathering", GATHERED_MS);
   };
   const sendSome = async () => {
-    const restMs = await sendOnce();
+    // After a rest all may have been refused before it.
+    const restMs = waiting.length === 0 ? 0 : await sendOnce();
     if (restMs === 0) waitAsNeeded();
     else wait("resting", restMs);
   };
@@ -119,7 +121,7 @@ export function exporter(options: ExporterOptions): Exporter {
       const breakOff = setTimeout(() => end.abort(), STOPS_WITHIN_MS);
       await sending;
       let isTaken = true;
-      while (isTaken && waiting.length > 0 && !end.signal.aborted) isTaken = (await sendOnce()) === 0;
+      while (isTaken && waiting.length > 0) isTaken = (await sendOnce()) === 0;
       clearTimeout(breakOff);
       const lost = waiting.splice(0).length;
       counts.dropped += lost;

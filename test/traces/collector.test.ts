@@ -212,6 +212,22 @@ test.each([[400], [401], [404], [413], [500], [307]])(
   },
 );
 
+test("after a refusal nothing is sent until there is something to send", async () => {
+  await using collector = aCollector();
+  const answers = [new Response(null, { status: 400 })];
+  collector.answer = () => answers.shift() ?? taken();
+  const { addMany, figures, stop, told } = anExporter(collector);
+  addMany(SPANS_AT_ONCE);
+  expect(await eventually(() => told.length === 1, SOON_MS)).toBe(true);
+  // Longer than it is left alone.
+  await Bun.sleep(800);
+  expect([collector.spans().length, collector.posts.length]).toEqual([SPANS_AT_ONCE, 1]);
+  addMany(SPANS_AT_ONCE);
+  expect(await eventually(() => figures().sent === SPANS_AT_ONCE, SOON_MS)).toBe(true);
+  expect(told[1]).toBe(`back: ${SPANS_AT_ONCE} dropped`);
+  await stop();
+});
+
 test("spans that a collector takes only some of are not sent again; the others count as dropped", async () => {
   await using collector = aCollector();
   collector.answer = () => Response.json({ partialSuccess: { rejectedSpans: "2", errorMessage: "too old" } });
