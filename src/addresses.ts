@@ -36,3 +36,15 @@ export function valkeyAddresses(text: string): readonly string[] | null | Error 
 function withPort(host: string): string {
   return /:[^\]]*$/.test(host) ? host : `${host}:${VALKEY_PORT}`;
 }
+
+/** Where traces are sent. A password in it would be shown where the address is: it belongs into a header. */
+export function collectorAddress(text: string): string | Error {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isPlain =
+    url && /^https?:$/.test(url.protocol) && !/[?#]/.test(text) && url.username + url.password === "";
+  return isPlain
+    ? `${url.origin}${url.pathname.replace(/\/+$/, "")}/v1/traces`
+    : new Error(
+        "must be an address such as http://127.0.0.1:4318, without a password and a query; what the collector must know besides is in OTEL_EXPORTER_OTLP_HEADERS",
+      );
+}

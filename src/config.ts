@@ -1,7 +1,8 @@
-import { readFileSync } from "node:fs";
-import { databaseAddress, valkeyAddresses, withoutPassword } from "./addresses.ts";
+import { collectorAddress, databaseAddress, valkeyAddresses, withoutPassword } from "./addresses.ts";
+import { type Environment, givenIn, type Setting, setting, textOf, variablesOf } from "./given.ts";
 import {
   dateTime,
+  headerPairs,
   hostName,
   integer,
   integers,
@@ -11,22 +12,9 @@ import {
   optional,
   origins,
   proxies,
+  ratio,
+  word,
 } from "./values.ts";
-
-interface Setting<T> {
-  readonly env: string;
-  /** Another name that is understood too, as the first is. */
-  readonly alias?: string;
-  /** Its value is never shown. */
-  readonly isSecret?: true;
-  /** It may hold a password, so it can be read from the file that the same name with `_FILE` names. */
-  readonly mayBeInFile?: true;
-  /** The value when it is not set, as it would be written. */
-  readonly fallback: string;
-  readonly meaning: string;
-  /** The value, or an Error that says what it must be. */
-  readonly read: (text: string) => T | Error;
-}
 
 /** Every setting: name, default, meaning, and how it is read. */
 export const settings = {
@@ -81,6 +69,32 @@ export const settings = {
     "info",
     "The least level to log: debug, info, warn, error or silent.",
     oneOf("debug", "info", "warn", "error", "silent"),
+  ),
+  tracesUrl: {
+    ...setting(
+      "OTEL_EXPORTER_OTLP_ENDPOINT",
+      "",
+      "The collector that is sent traces, by OTLP over HTTP in JSON: http://host:4318, to which /v1/traces is added. Empty: there are none.",
+      optional(collectorAddress),
+    ),
+    isSecret: true,
+  },
+  tracesHeaders: {
+    ...setting(
+      "OTEL_EXPORTER_OTLP_HEADERS",
+      "",
+      "Headers that the collector wants, such as a key: name=value, separated by commas, values percent-encoded.",
+      headerPairs,
+    ),
+    isSecret: true,
+    mayBeInFile: true,
+  },
+  serviceName: setting("OTEL_SERVICE_NAME", "petstore", "The name of this service in traces.", word),
+  tracesRatio: setting(
+    "OTEL_TRACES_SAMPLER_ARG",
+    "1",
+    "Which part of the requests is traced, from 0 to 1, where the caller has not decided that.",
+    ratio,
   ),
   newPetStock: setting("NEW_PET_STOCK", "1", "The stock of a new pet, in units.", integer(1, 2_147_483_647)),
   petGetDeprecatedAt: setting(
@@ -241,48 +255,4 @@ export function readConfig(env: Environment, readFile = textOf): Config {
   }
   if (problems.length > 0) throw new WrongSettings(problems);
   return config;
-}
-
-const textOf = (path: string) => readFileSync(path, "utf8");
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** All variables that give a setting. */
-export function variablesOf(setting: Setting<unknown>): readonly string[] {
-  return [...namesOf(setting), ...fileNamesOf(setting)];
-}
-
-function namesOf({ env, alias }: Setting<unknown>): readonly string[] {
-  return alias === undefined ? [env] : [env, alias];
-}
-
-function fileNamesOf(setting: Setting<unknown>): readonly string[] {
-  return setting.mayBeInFile ? namesOf(setting).map((name) => `${name}_FILE`) : [];
-}
-
-/** What is given for a setting: by its name, by another, or in a file. What is empty is not given. */
-function givenIn(
-  env: Environment,
-  setting: Setting<unknown>,
-  readFile: (path: string) => string,
-): string | undefined | Error {
-  const isGiven = (name: string) => env[name] !== undefined && env[name] !== "";
-  const name = namesOf(setting).find(isGiven);
-  const fileName = fileNamesOf(setting).find(isGiven);
-  if (fileName === undefined) return name && env[name];
-  if (name !== undefined) return new Error(`must not be given beside ${fileName}`);
-  try {
-    return readFile(env[fileName] as string).trim() || new Error(`must not be empty in ${fileName}`);
-  } catch (error) {
-    return new Error(`cannot be read from ${fileName}: ${(error as Error).message}`);
-  }
-}
-
-function setting<T>(
-  env: string,
-  fallback: string,
-  meaning: string,
-  read: (text: string) => T | Error,
-): Setting<T> {
-  return { env, fallback, meaning, read };
 }

@@ -16,6 +16,7 @@ import { type Followers, followers } from "./wiring/followers.ts";
 import type { House, Surroundings } from "./wiring/house.ts";
 import { listening, NotListening, urlOf } from "./wiring/listening.ts";
 import { isTold } from "./wiring/told.ts";
+import { openTracing, type Tracing } from "./wiring/tracing.ts";
 import type { Deliverer } from "./worker/deliver.ts";
 import { SWEEP_EVERY_MS, sweep } from "./worker/sweep.ts";
 import { openWebhooks } from "./worker/webhooks.ts";
@@ -41,7 +42,8 @@ export async function start(config: Config, surroundings: Surroundings): Promise
     following.onWrite(written);
   });
   const { engine, store } = data;
-  const webhooks = config.webhooks ? webhooksOf(house, data) : noWebhooks;
+  const tracing = await openTracing(house);
+  const webhooks = config.webhooks ? webhooksOf(house, data, tracing) : noWebhooks;
   const following = followers(house, () => ({ store, callers: admission.callers }));
   const admission = await openAdmission(house, data);
   const close = async () => {
@@ -49,7 +51,7 @@ export async function start(config: Config, surroundings: Surroundings): Promise
     admission.valkey?.close();
     await engine.close();
   };
-  const listeners = await listen(house, data, admission, following);
+  const listeners = await listen(house, data, admission, following, tracing);
   if (listeners instanceof NotListening) {
     await webhooks.stop();
     await close();
@@ -76,7 +78,7 @@ export async function start(config: Config, surroundings: Surroundings): Promise
       await atMost(config.shutdownSeconds * 1000, Promise.all([server.stop(), isSent]));
       await server.stop(true);
       life.isClosing = true;
-      await admission.stop();
+      await Promise.all([admission.stop(), tracing.stop()]);
       await metricsServer?.stop(true);
       await close();
       log.flush();
@@ -84,12 +86,17 @@ export async function start(config: Config, surroundings: Surroundings): Promise
   };
 }
 
-function webhooksOf({ clock, log, resolve, rules }: House, { store, perform }: Data): Deliverer {
+function webhooksOf(
+  { clock, log, resolve, rules }: House,
+  { store, perform }: Data,
+  { traced }: Tracing,
+): Deliverer {
   return openWebhooks({
     store,
     perform,
     clock,
     resolve,
+    traced,
     ...rules.webhooks,
     onFault: (error) => {
       if (!isTold(error)) log.warn("Webhooks wait; they are tried again.", { cause: causeOf(error) });
@@ -111,15 +118,21 @@ async function listen(
   data: Data,
   admission: Admission,
   following: Followers,
+  tracing: Tracing,
 ): Promise<Listeners | NotListening> {
   const { metricsHost, metricsPort } = house.config;
   const mostAtOnce = mostConnections(house.config.databaseConnections);
-  const metrics = figuresPage(house, data, admission, () => {
+  const metrics = figuresPage(house, data, admission, tracing, () => {
     const { underWay, connections, turnedAway } = server as Listening;
     return { underWay, connections, turnedAway, mostConnections: mostAtOnce };
   });
   const server = listening(house.config, "", (at) =>
-    serve({ ...at, maxConnections: mostAtOnce, ...serving(house, data, admission, following, metrics) }),
+    serve({
+      ...at,
+      maxConnections: mostAtOnce,
+      tracer: tracing.tracer,
+      ...serving(house, data, admission, following, metrics),
+    }),
   );
   if (server instanceof NotListening || metricsPort === null)
     return server instanceof NotListening ? server : { server, metricsServer: null };

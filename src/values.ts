@@ -15,6 +15,37 @@ export function keyPrefix(text: string): string | Error {
     : new Error("must be 1 to 100 letters, digits, dots, colons, hyphens or underscores");
 }
 
+/** A name as it is written in a resource's attributes. */
+export function word(text: string): string | Error {
+  return /^[\x21-\x7e]{1,100}$/.test(text)
+    ? text
+    : new Error("must be 1 to 100 visible characters without spaces");
+}
+
+/** As OpenTelemetry writes headers: a list of names and values, these percent-encoded. */
+export function headerPairs(text: string): Readonly<Record<string, string>> | Error {
+  const pairs = text.split(",").flatMap((each) => (each.trim() === "" ? [] : [headerPair(each)]));
+  return pairs.every((pair) => pair !== null)
+    ? Object.fromEntries(pairs)
+    : new Error(
+        "must be headers such as name=value, separated by commas; what is not plain in a value is percent-encoded",
+      );
+}
+
+function headerPair(text: string): readonly [string, string] | null {
+  const [, name = "", encoded = ""] = /^\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*(.*?)\s*$/.exec(text) ?? [];
+  const value = encoded.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return name !== "" && /^[\x20-\x7e]+$/.test(value) ? [name.toLowerCase(), value] : null;
+}
+
+export function ratio(text: string): number | Error {
+  const value = Number(text);
+  const isRatio = /^(\d+(\.\d*)?|\.\d+)$/.test(text) && value <= 1;
+  return isRatio ? value : new Error("must be a number from 0 to 1, such as 0.1");
+}
+
 export function integer(least: number, most: number): (text: string) => number | Error {
   return (text) => {
     const value = Number(text);

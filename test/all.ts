@@ -11,6 +11,7 @@ const API_TESTS = [
   "test/limits/{anonymous,bans,bursts,lifting,memory,quotas,restart,strikes,usage}.test.ts",
   "test/http/{rehearsal,rehearsed-faults}.test.ts",
   "test/metrics/*.test.ts",
+  "test/traces/requests.test.ts",
   "test/console/sessions.test.ts",
   "test/durable/{idempotency,interleavings,model}.test.ts",
   "test/fuzz.test.ts",

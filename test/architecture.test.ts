@@ -121,8 +121,12 @@ test("the worker knows the contract and the core, and no store", () => {
   expect(strays("worker", from("contract"), from("core"), from("worker"), /^node:/, /^bun$/)).toEqual([]);
 });
 
+test("the traces know the core and themselves: what is to be traced is told to them", () => {
+  expect(strays("traces", from("core"), from("traces"), /^package\.json$/)).toEqual([]);
+});
+
 test("adapters never import each other", () => {
-  const adapters = ["store", "limits", "http", "worker", "metrics"];
+  const adapters = ["store", "limits", "http", "worker", "metrics", "traces"];
   for (const adapter of adapters) {
     const others = adapters.filter((other) => other !== adapter);
     const crossing = inFolder(adapter).flatMap((file) =>
@@ -233,12 +237,12 @@ test("a start of the server loads no database or Valkey before it is named, no o
   const command = [...loadedWith("src/cli/petstore.ts")];
   expect(command.filter((path) => /^src\/(http|limits|core\/operations\.ts)/.test(path))).toEqual([]);
   const needless =
-    /^(pg|ioredis)$|^node:(crypto|http|zlib)$|^src\/(store\/(sqlite|postgres|move)|limits\/valkey|http\/(docs|page-server|streams|console\/pages)|console|metrics\/(text|famil|process)|contract\/openapi|cli\/(backup|bans|clients|keys|move|store))/;
+    /^(pg|ioredis)$|^node:(crypto|http|zlib)$|^src\/(store\/(sqlite|postgres|move)|limits\/valkey|traces|http\/(docs|page-server|streams|console\/pages)|console|metrics\/(text|famil|process)|contract\/openapi|cli\/(backup|bans|clients|keys|move|store))/;
   expect([...loadedWith("src/cli/serve.ts")].filter((path) => needless.test(path))).toEqual([]);
 });
 
 test("the settings know nothing of the house, and nothing but the settings reads the environment", () => {
-  const own = ["src/config.ts", "src/addresses.ts", "src/values.ts"];
+  const own = ["src/config.ts", "src/given.ts", "src/addresses.ts", "src/values.ts"];
   const imported = source.filter(({ path }) => own.includes(path)).flatMap(importsOf);
   expect(imported.filter(({ from }) => !from.startsWith("node:") && !own.includes(from))).toEqual([]);
   const readers = source.filter((file) => /\bprocess\.env\b|\bBun\.env\b/.test(codeOf(file)));

@@ -1,8 +1,9 @@
 import { existsSync, statSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { withoutPassword } from "../addresses.ts";
-import { type Config, readConfig, settings, variablesOf } from "../config.ts";
+import { type Config, readConfig, settings } from "../config.ts";
 import { Unavailable } from "../core/failure.ts";
+import { variablesOf } from "../given.ts";
 import type { Inspected, OpenedStore } from "../store/engine.ts";
 import { holdStore, inspectStore, isPostgres, openStore } from "../store/open.ts";
 import { DatabaseTrouble } from "./say.ts";

@@ -23,7 +23,7 @@ const EXPOSED = [
   "X-Should-Retry",
 ].join(", ");
 const REQUEST_HEADERS =
-  "Authorization, X-API-Key, Content-Type, Idempotency-Key, If-Match, If-None-Match, API-Version, X-Request-Id, Prefer, Last-Event-ID";
+  "Authorization, X-API-Key, Content-Type, Idempotency-Key, If-Match, If-None-Match, API-Version, X-Request-Id, Prefer, Last-Event-ID, traceparent, tracestate";
 const METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";
 /** What an answer can repeat in a header. */
 const visible = /^[\x21-\x7e]+$/;

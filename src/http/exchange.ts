@@ -6,7 +6,7 @@ import type { Callers, KnownCaller } from "./caller.ts";
 import type { Cors } from "./cors.ts";
 import type { Deprecation } from "./deprecation.ts";
 import type { Path, Prepared } from "./endpoint.ts";
-import type { Log } from "./log.ts";
+import type { Log, RequestLine } from "./log.ts";
 import type { PathParams, Store } from "./operate.ts";
 import type { EventStreams } from "./streams.ts";
 import type { Incoming } from "./wire/request.ts";
@@ -16,6 +16,21 @@ export interface Meter {
   /** The number of a place where requests are answered: a method, and a path as the contract writes it or nothing. */
   place(method: string, route: string): number;
   answered(place: number, status: number, milliseconds: number, code: string | undefined): void;
+}
+
+/** Follows requests from one service to the next, for those who run them. */
+export interface Tracer {
+  /** The span of a request, or nothing if it is not one of those that are followed; times as in `Exchange`. */
+  begin(headers: Incoming["headers"], now: number, started: number): Span | undefined;
+}
+
+/** A request that is followed. */
+export interface Span {
+  readonly traceId: string;
+  /** It waited for a part of the server, by `performance.now()`; and which error came of that, if one did. */
+  waited(part: string, step: string, from: number, to: number, errorType: string | undefined): void;
+  /** It is answered; `route` is the path as the contract writes it. */
+  end(line: RequestLine, route: string | undefined): void;
 }
 
 /** What every request needs of the server. */
@@ -32,6 +47,8 @@ export interface Handling {
   /** Counts a client's request for its usage. */
   readonly record: (clientId: number, operation: string | undefined, status: number, now: number) => void;
   readonly meter: Meter;
+  /** Nobody follows requests without it. */
+  readonly tracer?: Tracer | undefined;
   /** Brings what was counted into the database, before something there is decided by it. */
   readonly settle: () => Promise<void>;
   /** Those who follow the log of events; made for the first of them. */
@@ -45,6 +62,7 @@ export interface Handling {
 /** A request, and what is found out about it on its way. */
 export interface Exchange {
   readonly house: Handling;
+  readonly span: Span | undefined;
   readonly request: Incoming;
   readonly path: Path | null;
   readonly params: PathParams;

@@ -11,9 +11,11 @@ import { type Path, type Prepared, rankOf } from "./endpoint.ts";
 import type { Exchange, Handling } from "./exchange.ts";
 import { follow } from "./follow.ts";
 import { requireAccepted, requireVersion, safeRequestId } from "./headers.ts";
+import { type RequestLine, TRACE_ID } from "./log.ts";
 import { type Call, type PathParams, read, write } from "./operate.ts";
 import { quotaLines, rateLines } from "./rates.ts";
 import { rehearsalOf, rehearse } from "./rehearsal.ts";
+import { waitedFor } from "./waits.ts";
 import { linesOf, type Reply } from "./wire/reply.ts";
 import type { Incoming } from "./wire/request.ts";
 
@@ -25,6 +27,7 @@ const LOGGED_CHARACTERS = 500;
 export function handler(
   house: Handling,
 ): (path: Path | null, params: PathParams, request: Incoming) => Awaitable<Reply> {
+  const met = house.tracer && waitedFor(house);
   return (path, params, request) => {
     const started = performance.now();
     const preflight = request.method === "OPTIONS" ? house.cors.preflight(request) : null;
@@ -39,8 +42,10 @@ export function handler(
     }
 
     const now = house.clock();
+    const span = met && house.tracer?.begin(request.headers, now, started);
     const exchange: Exchange = {
-      house,
+      house: span && met ? met(span) : house,
+      span,
       request,
       path,
       params,
@@ -84,13 +89,13 @@ function refused(error: unknown, exchange: Exchange): Answer {
 
 /** The answer is counted and noted, and gets its headers. */
 function sent(answer: Answer, exchange: Exchange): Reply {
-  const { house, request, path, params, endpoint, requestId, started, now, state, judgedAt } = exchange;
+  const { house, span, request, path, params, endpoint, requestId, started, now, state, judgedAt } = exchange;
   const caller = exchange.caller instanceof Failure ? undefined : exchange.caller;
   const milliseconds = performance.now() - started;
   const place = endpoint ? endpoint.place : placeOf(house, path, request);
   house.meter.answered(place, answer.status, milliseconds, answer.code);
   if (caller) house.record(caller.clientId, endpoint?.id, answer.status, now);
-  house.log.request({
+  const line: RequestLine = {
     time: now,
     requestId,
     method: request.method,
@@ -101,7 +106,10 @@ function sent(answer: Answer, exchange: Exchange): Reply {
     clientId: caller?.clientId,
     keyId: caller?.keyId,
     code: answer.code,
-  });
+    traceId: span?.traceId,
+  };
+  house.log.request(line);
+  span?.end(line, path?.pattern);
   const quota = state ? quotaLines(state) : commonLines;
   const rates = answer.rateLines ?? (state ? rateLines(state, Math.floor(judgedAt / 1000)) : "");
   const always = endpoint ? alwaysOf(endpoint, house.deprecation, params) : "";
@@ -219,15 +227,14 @@ function refuseStranger({ pattern }: Path, { role }: KnownCaller): never {
 }
 
 /** What the caller is told; what is behind it goes to the log. */
-function failureOf(error: unknown, { house, requestId, endpoint }: Exchange): Failure {
-  const operation = endpoint?.id;
+function failureOf(error: unknown, { house, span, requestId, endpoint }: Exchange): Failure {
+  const request = { requestId, operation: endpoint?.id, ...(span && { [TRACE_ID]: span.traceId }) };
   if (error instanceof Failure) {
-    if (error.cause !== undefined)
-      house.log.error(error.message, { requestId, operation, cause: causeOf(error) });
+    if (error.cause !== undefined) house.log.error(error.message, { ...request, cause: causeOf(error) });
     return error;
   }
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
-  house.log.error(redacted(message), { requestId, operation, stack: redacted(stack ?? "") });
+  house.log.error(redacted(message), { ...request, stack: redacted(stack ?? "") });
   return new Failure(
     "internal_error",
     `Something went wrong on our side. Report it with the request id ${requestId}.`,

@@ -18,6 +18,7 @@ export interface RequestLine {
   readonly clientId: number | undefined;
   readonly keyId: number | undefined;
   readonly code: string | undefined;
+  readonly traceId: string | undefined;
 }
 
 const levels = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 } as const;
@@ -81,6 +82,9 @@ export function openLog(
   };
 }
 
+/** Not as our other fields are written: OpenTelemetry fixes the name by which logs and traces find each other. */
+export const TRACE_ID = "trace_id";
+
 /** What JSON says as it is. */
 const unescaped = /^[ !#-[\]-~]*$/;
 /** What stands behind the point of milliseconds: texts made once, because there is one for every request. */
@@ -88,11 +92,12 @@ const thousandths = Array.from({ length: 1000 }, (_, number) => `.${String(numbe
 
 /** Put together by hand, because there is one for every request; only a path can hold what JSON must escape. */
 function jsonRequest(line: RequestLine): string {
-  const { time, requestId, path, microseconds, clientId, keyId } = line;
+  const { time, requestId, path, microseconds, clientId, keyId, traceId } = line;
   const shown = unescaped.test(path) ? path : JSON.stringify(path).slice(1, -1);
   if (!frame || !isAlike(line, frame)) frame = frameOf(line);
   const caller = clientId === undefined ? "" : `,"clientId":${clientId},"keyId":${keyId}`;
-  return `${openingAt(time)}${requestId}${frame.beforePath}${shown}${frame.beforeTime}${Math.floor(microseconds / 1000)}${thousandths[microseconds % 1000]}${caller}${frame.end}`;
+  const trace = traceId === undefined ? "" : `,"${TRACE_ID}":"${traceId}"`;
+  return `${openingAt(time)}${requestId}${frame.beforePath}${shown}${frame.beforeTime}${Math.floor(microseconds / 1000)}${thousandths[microseconds % 1000]}${caller}${trace}${frame.end}`;
 }
 
 /** What lines of requests have in common that went the same way, whoever asked. */
@@ -149,13 +154,15 @@ function readableRequest({
   clientId,
   code,
   requestId,
+  traceId,
 }: RequestLine): string {
   const who = clientId === undefined ? "" : `  client ${clientId}`;
   const why = code === undefined ? "" : `  ${code}`;
+  const trace = traceId === undefined ? "" : `  trace ${traceId}`;
   const clock = new Date(time).toISOString().slice(11, 19);
   // A path may hold what would start a line of its own, or move the cursor.
   const shown = JSON.stringify(path).slice(1, -1);
-  return `${clock} ${status} ${method} ${shown}  ${(microseconds / 1000).toFixed(1)} ms${who}${why}  ${requestId}`;
+  return `${clock} ${status} ${method} ${shown}  ${(microseconds / 1000).toFixed(1)} ms${who}${why}  ${requestId}${trace}`;
 }
 
 function readable(fields: Record<string, unknown>): string {

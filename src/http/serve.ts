@@ -145,6 +145,7 @@ const unread = {
   microseconds: 0,
   clientId: undefined,
   keyId: undefined,
+  traceId: undefined,
 };
 
 /** Ids that differ between processes by a random part and within one by a number. */

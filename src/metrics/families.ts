@@ -2,6 +2,7 @@ import { databaseFamilies } from "./families/database.ts";
 import { limitFamilies } from "./families/limits.ts";
 import { processFamilies } from "./families/process.ts";
 import { requestFamilies } from "./families/requests.ts";
+import { traceFamilies } from "./families/traces.ts";
 import type { Family } from "./family.ts";
 
 /** Every metric that there is; docs/OPERATING.md has the same table. */
@@ -9,5 +10,6 @@ export const families: readonly Family[] = [
   ...requestFamilies,
   ...limitFamilies,
   ...databaseFamilies,
+  ...traceFamilies,
   ...processFamilies,
 ];

@@ -14,4 +14,6 @@ export interface Figures {
   readonly database: DatabaseFigures;
   /** How long ago all was written down that was counted. */
   readonly behindMs: number;
+  /** Spans for the collector of traces, if there is one. */
+  readonly traces: { readonly waiting: number; readonly sent: number; readonly dropped: number } | null;
 }

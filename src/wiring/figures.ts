@@ -4,12 +4,14 @@ import type { Listening } from "../http/wire/listen.ts";
 import type { Admission } from "./admission.ts";
 import type { Data } from "./data.ts";
 import type { House } from "./house.ts";
+import type { Tracing } from "./tracing.ts";
 
 /** How the server does, for those who look after it: each part is asked when somebody looks. */
 export function figuresPage(
   { meters }: House,
   { engine }: Data,
   { valkey, lagMs }: Admission,
+  tracing: Tracing,
   http: () => Pick<Listening, "underWay" | "connections" | "turnedAway"> & { mostConnections: number },
 ): Page {
   return metricsPage(async () => {
@@ -21,6 +23,7 @@ export function figuresPage(
       isDatabaseUp: await engine.isReady(),
       database: engine.figures(),
       behindMs: lagMs(),
+      traces: tracing.figures(),
     });
   });
 }

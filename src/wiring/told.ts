@@ -34,6 +34,22 @@ export function valkeyTold(log: Log) {
   };
 }
 
+export function collectorTold(log: Log) {
+  return {
+    onAway: (cause: string) =>
+      log.warn("The collector takes no traces; some are kept for it, the others dropped. Requests go on.", {
+        cause,
+      }),
+    onBack: (awayMs: number, dropped: number) =>
+      log.warn("The collector takes traces again.", {
+        awaySeconds: Math.round(awayMs) / 1000,
+        droppedSpans: dropped,
+      }),
+    onLost: (spans: number) =>
+      log.warn("Traces could not be sent before the end, and are lost.", { droppedSpans: spans }),
+  };
+}
+
 /** Whether the log has the cause already: the database is away, and that was told when it went. */
 export function isTold(error: unknown): boolean {
   return error instanceof Unavailable && error.cause === undefined;

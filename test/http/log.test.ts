@@ -16,6 +16,7 @@ const request: RequestLine = {
   clientId: 3,
   keyId: 4,
   code: undefined,
+  traceId: undefined,
 };
 
 function written(level: Parameters<typeof openLog>[0], isTerminal: boolean) {
@@ -45,10 +46,11 @@ test("a request is one line of JSON", () => {
 });
 
 /** What the line of a request says. */
-function asJson({ microseconds, ...rest }: RequestLine) {
+function asJson({ microseconds, traceId, ...rest }: RequestLine) {
   const milliseconds = microseconds / 1000;
   const time = new Date(rest.time).toISOString();
-  return JSON.parse(JSON.stringify({ ...rest, time, level: "info", message: "request", milliseconds }));
+  const line = { ...rest, time, level: "info", message: "request", milliseconds, trace_id: traceId };
+  return JSON.parse(JSON.stringify(line));
 }
 
 test("each line tells of its own request, whatever the one before was like", () => {
@@ -64,6 +66,7 @@ test("each line tells of its own request, whatever the one before was like", () 
     clientId: fc.constantFrom(3, undefined),
     keyId: fc.constantFrom(4, 5),
     code: fc.constantFrom("pet_not_found", undefined),
+    traceId: fc.constantFrom("0af7651916cd43dd8448eb211c80319c", undefined),
   });
   fc.assert(
     fc.property(fc.array(lines, { minLength: 1, maxLength: 20 }), (requests) => {
@@ -85,6 +88,8 @@ test("on a terminal a request is one readable line", () => {
   const { log, text } = written("info", true);
   log.request({ ...request, status: 404, code: "pet_not_found" });
   expect(text()).toBe("12:00:00 404 GET /pets  1.3 ms  client 3  pet_not_found  shop-1\n");
+  log.request({ ...request, traceId: "0af7651916cd43dd8448eb211c80319c" });
+  expect(text()).toEndWith("  shop-1  trace 0af7651916cd43dd8448eb211c80319c\n");
 });
 
 test("only lines of the wanted level and above are written", () => {

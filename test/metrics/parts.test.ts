@@ -18,9 +18,11 @@ const SOON_MS = 5000;
 const only = (word: string) => families.filter(({ help }) => help.includes(`Only ${word}`));
 
 function namesOn(engine: string, hasValkey: boolean): string[] {
+  const ofTraces = only("with OTEL_EXPORTER_OTLP_ENDPOINT");
   const missing = new Set([
     ...(engine === "sqlite" ? only("on PostgreSQL") : only("on SQLite")),
     ...(hasValkey ? [] : only("with VALKEY_URL")),
+    ...ofTraces,
     ...(existsSync("/proc/self/status") ? [] : only("on Linux")),
   ]);
   return families.filter((family) => !missing.has(family)).map(({ name }) => name);
