@@ -74,7 +74,7 @@ export const webhooks: Operations<PetstoreApi["webhooks"]> = {
     const webhook = await ownWebhook(cx, webhookId);
     requireMatch(cx, webhookTag(webhook, cx.now));
     requireOwnSay(webhook);
-    if (!(await cx.store.removeWebhook(webhook.id))) throw new Conflict();
+    if (!(await cx.store.removeWebhook(webhook.id, cx.now))) throw new Conflict();
     cx.trail(`webhooks/${webhook.id}`, { webhookId });
     return { body: undefined };
   },
