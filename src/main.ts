@@ -84,12 +84,13 @@ export async function start(config: Config, surroundings: Surroundings): Promise
   };
 }
 
-function webhooksOf({ clock, log, resolve, rules }: House, { store, perform }: Data): Deliverer {
+function webhooksOf({ clock, log, resolve, rules, meters }: House, { store, perform }: Data): Deliverer {
   return openWebhooks({
     store,
     perform,
     clock,
     resolve,
+    meter: meters.webhooks,
     ...rules.webhooks,
     onFault: (error) => {
       if (!isTold(error)) log.warn("Webhooks wait; they are tried again.", { cause: causeOf(error) });
@@ -114,7 +115,7 @@ async function listen(
 ): Promise<Listeners | NotListening> {
   const { metricsHost, metricsPort } = house.config;
   const mostAtOnce = mostConnections(house.config.databaseConnections);
-  const metrics = figuresPage(house, data, admission, () => {
+  const metrics = figuresPage(house, data, admission, following, () => {
     const { underWay, connections, turnedAway } = server as Listening;
     return { underWay, connections, turnedAway, mostConnections: mostAtOnce };
   });

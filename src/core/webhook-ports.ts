@@ -128,6 +128,14 @@ export interface DeliveryOutcome {
   readonly durationMs: number | null;
 }
 
+/** Deliveries that wait. */
+export interface DeliveryBacklog {
+  readonly isFailing: boolean;
+  readonly pending: number;
+  /** When the first of them is, or was, due. */
+  readonly nextAt: number;
+}
+
 /** A webhook that is no more, but for deliveries. */
 export interface RemovedWebhook {
   readonly id: number;
@@ -151,6 +159,8 @@ export interface WebhookReads {
   fanOut(): Awaitable<FanOut>;
   /** Enabled webhooks with an id above this one that have deliveries due, in the order of their ids. */
   dueWebhooks(now: number, afterId: number, limit: number): Awaitable<WebhookRecord[]>;
+  /** What waits for webhooks that are at work, for those whose last try failed and for the others; of each counted up to a hundred. */
+  deliveryBacklog(now: number): Awaitable<DeliveryBacklog[]>;
   delivery(id: Int64): Awaitable<DeliveryRecord | null>;
   deliveries(query: DeliveryQuery): Awaitable<DeliveryRecord[]>;
 }

@@ -39,6 +39,8 @@ export interface EventStreams {
   wake(): void;
   /** Ends all of them, and takes no more. */
   close(): void;
+  /** How many are open, and how many streams were refused and events sent so far. */
+  figures(): { readonly open: number; readonly refused: number; readonly sent: number };
 }
 
 interface Follower {
@@ -68,6 +70,7 @@ export function eventStreams(options: StreamOptions): EventStreams {
   let isDueAgain = false;
   let isClosed = false;
   let timers: Timer[] = [];
+  let [refused, sent] = [0, 0];
 
   const say = (follower: Follower, text: string) => {
     follower.spokenAt = performance.now();
@@ -77,7 +80,10 @@ export function eventStreams(options: StreamOptions): EventStreams {
   const tell = (follower: Follower, events: readonly EventRecord[], upTo: number, frames: Frames) => {
     let text = "";
     for (const event of events)
-      if (event.id > follower.after && isFor(follower.subscription, event)) text += frames(event);
+      if (event.id > follower.after && isFor(follower.subscription, event)) {
+        text += frames(event);
+        sent += 1;
+      }
     follower.after = Math.max(follower.after, upTo);
     if (text === "") return;
     follower.told = (events.at(-1) as EventRecord).id;
@@ -161,9 +167,12 @@ export function eventStreams(options: StreamOptions): EventStreams {
   return {
     open(subscription, request, { clientId }) {
       if (isClosed) throw new Failure("overloaded", "This server is stopping. Connect again.");
-      if (followers.size >= maxStreams) throw tooManyInAll(maxStreams);
       const own = [...followers].filter((each) => each.clientId === clientId).length;
-      if (own >= maxStreamsPerClient) throw tooMany(maxStreamsPerClient);
+      const isFull = followers.size >= maxStreams;
+      if (isFull || own >= maxStreamsPerClient) {
+        refused += 1;
+        throw isFull ? tooManyInAll(maxStreams) : tooMany(maxStreamsPerClient);
+      }
       const { after } = subscription;
       const follower: Follower = {
         subscription,
@@ -200,6 +209,7 @@ export function eventStreams(options: StreamOptions): EventStreams {
       isClosed = true;
       for (const { sink } of followers) sink?.end();
     },
+    figures: () => ({ open: followers.size, refused, sent }),
   };
 }
 

@@ -2,12 +2,14 @@ import { databaseFamilies } from "./families/database.ts";
 import { limitFamilies } from "./families/limits.ts";
 import { processFamilies } from "./families/process.ts";
 import { requestFamilies } from "./families/requests.ts";
+import { webhookFamilies } from "./families/webhooks.ts";
 import type { Family } from "./family.ts";
 
 /** Every metric that there is; docs/OPERATING.md has the same table. */
 export const families: readonly Family[] = [
   ...requestFamilies,
   ...limitFamilies,
+  ...webhookFamilies,
   ...databaseFamilies,
   ...processFamilies,
 ];

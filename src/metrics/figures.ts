@@ -18,6 +18,14 @@ export interface Figures {
   readonly database: DatabaseFigures;
   /** How long ago all was written down that was counted. */
   readonly behindMs: number;
+  /** What waits for webhooks whose last try was answered well, and for the others; `null` if that cannot be told now. */
+  readonly webhooks: { readonly working: WaitingFigures; readonly failing: WaitingFigures } | null;
+  readonly streams: { readonly open: number; readonly refused: number; readonly sent: number };
+}
+
+interface WaitingFigures {
+  readonly pending: number;
+  readonly oldestDueMs: number;
 }
 
 export type DatabaseFigures =

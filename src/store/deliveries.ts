@@ -52,6 +52,23 @@ const noteDelivery = sql<DeliveryRecord>`
 const forget = sql<unknown>`
   delete from webhook_deliveries where id in (
     select id from webhook_deliveries where created_at < :before order by created_at limit cast(:limit as bigint)) returning id`;
+/** One short look for each enabled webhook: counts of all that waits would take the longer the more it is. */
+const backlog = sql<{ isFailing: number; pending: number; nextAt: number }>`
+  select "isFailing", cast(sum(pending) as bigint) as pending, min("nextAt") as "nextAt" from (
+    select w.client_id, case when w.failing_since is null then 0 else 1 end as "isFailing",
+      (select min(d.next_at) from webhook_deliveries d where d.webhook_id = w.id and d.state = 'pending') as "nextAt",
+      (select count(*) from (select d.id from webhook_deliveries d
+        where d.webhook_id = w.id and d.state = 'pending' order by d.next_at limit 100) as counted) as pending
+    from webhooks w where w.disabled_reason is null) as waiting
+  where "nextAt" is not null and exists (select 1 from clients c where c.id = waiting.client_id and c.suspended_at is null)
+    and exists (select 1 from api_keys k where k.client_id = waiting.client_id and k.revoked_at is null
+      and (k.expires_at is null or k.expires_at > :now))
+  group by "isFailing"`.as(
+  ({ isFailing, ...row }: { isFailing: number; pending: number; nextAt: number }) => ({
+    ...row,
+    isFailing: isFailing === 1,
+  }),
+);
 const removed = sql<RemovedWebhook>`
   select id, removed_at as "removedAt" from removed_webhooks where id > :afterId order by id limit cast(:limit as bigint)`;
 const forgetOfWebhook = sql<unknown>`
@@ -59,9 +76,10 @@ const forgetOfWebhook = sql<unknown>`
     select id from webhook_deliveries where webhook_id = :webhookId order by id limit cast(:limit as bigint)) returning id`;
 const forgetRemoved = sql`delete from removed_webhooks where id = :id`;
 
-export function deliveryReads(db: Db): Pick<WebhookReads, "delivery" | "deliveries"> {
+export function deliveryReads(db: Db): Pick<WebhookReads, "delivery" | "deliveries" | "deliveryBacklog"> {
   return {
     delivery: (id) => db.get(deliveryById, { id }),
+    deliveryBacklog: (now) => db.all(backlog, { now }),
     deliveries: ({ webhookId, state, ...query }) => {
       const narrowed = (where: Conditions) => {
         where.add("webhook_id = ?", webhookId);

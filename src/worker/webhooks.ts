@@ -4,7 +4,7 @@ import type { Performed } from "../core/perform.ts";
 import { type Deliverer, type DelivererOptions, deliverer } from "./deliver.ts";
 import { guardedSender, type Resolve } from "./send.ts";
 
-export interface WebhooksOptions extends Pick<DelivererOptions, "store" | "clock" | "onFault"> {
+export interface WebhooksOptions extends Pick<DelivererOptions, "store" | "clock" | "onFault" | "meter"> {
   readonly perform: (operation: string, input: unknown) => Promise<Performed>;
   readonly allowPrivate: boolean;
   /** How names of receivers are resolved; as the machine does it by default. */
@@ -13,13 +13,14 @@ export interface WebhooksOptions extends Pick<DelivererOptions, "store" | "clock
 
 /** All that is done for webhooks after the answer. */
 export function openWebhooks(options: WebhooksOptions): Deliverer {
-  const { store, clock, onFault, allowPrivate, resolve = systemResolve } = options;
+  const { store, clock, onFault, meter, allowPrivate, resolve = systemResolve } = options;
   return deliverer({
     store,
     perform: async (operation, input) => (await options.perform(operation, input)).body,
     send: guardedSender({ allowPrivate, resolve, userAgent: `Petstore/${API_VERSION}` }),
     clock,
     onFault,
+    meter,
     chance: Math.random,
   });
 }

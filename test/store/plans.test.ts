@@ -170,6 +170,16 @@ test("that no webhook has anything to do is found by the ends of two indexes, an
     expect(line).toMatch(/^SEARCH \w USING ((COVERING )?INDEX webhook(s|_deliveries)_|INTEGER PRIMARY KEY)/);
 });
 
+test("what waits for webhooks is found by short looks at indexes, and no table is read", async () => {
+  const [backlog] = await explained((asked) => asked.deliveryBacklog(1));
+  const steps = backlog?.plan.filter((line) => /^(SCAN|SEARCH)/.test(line)) ?? [];
+  expect(steps.filter((line) => / d /.test(line)).length).toBeGreaterThan(1);
+  for (const line of steps)
+    expect(line).toMatch(
+      / d USING COVERING INDEX webhook_deliveries_due|^SEARCH [ck] | w USING INDEX webhooks_| counted$/,
+    );
+});
+
 test("every look-up of one record goes straight to it", async () => {
   const asks: ((asked: Reads) => unknown)[] = [
     (asked) => asked.pet(1),
