@@ -87,7 +87,7 @@ export async function start(config: Config, surroundings: Surroundings): Promise
 }
 
 function webhooksOf(
-  { clock, log, resolve, rules }: House,
+  { clock, log, resolve, rules, meters }: House,
   { store, perform }: Data,
   { traced }: Tracing,
 ): Deliverer {
@@ -97,6 +97,7 @@ function webhooksOf(
     clock,
     resolve,
     traced,
+    meter: meters.webhooks,
     ...rules.webhooks,
     onFault: (error) => {
       if (!isTold(error)) log.warn("Webhooks wait; they are tried again.", { cause: causeOf(error) });
@@ -122,7 +123,7 @@ async function listen(
 ): Promise<Listeners | NotListening> {
   const { metricsHost, metricsPort } = house.config;
   const mostAtOnce = mostConnections(house.config.databaseConnections);
-  const metrics = figuresPage(house, data, admission, tracing, () => {
+  const metrics = figuresPage(house, data, admission, tracing, following, () => {
     const { underWay, connections, turnedAway } = server as Listening;
     return { underWay, connections, turnedAway, mostConnections: mostAtOnce };
   });

@@ -1,3 +1,4 @@
+import type { DeliveryState } from "../contract/webhook-shapes.ts";
 import { FAILING_MS, nextAttempt } from "./attempts.ts";
 import type { WriteContext } from "./context.ts";
 import { shownEvent } from "./events.ts";
@@ -17,6 +18,11 @@ const ROWS_AT_ONCE = 2000;
 const EVENTS_AT_ONCE = 500;
 /** A try that has no outcome after this long counts as lost: well beyond the time that a receiver has. */
 export const LEASE_MS = 60_000;
+/** Of removed webhooks: what one step looks at, and drops of their deliveries. */
+const REMOVED_AT_ONCE = 100;
+const FORGOTTEN_AT_ONCE = 1000;
+/** A step that saw a webhook before it was removed can add deliveries to it for a moment, and no longer than this. */
+const LATE_MS = 10 * 60_000;
 
 /** How many deliveries of a webhook are to be begun. */
 export interface Turn {
@@ -47,6 +53,16 @@ export interface Attempted {
   /** From 0 to 1, for the jitter. */
   readonly chance: number;
 }
+
+/** What follows from the outcome of a try. */
+export interface Noted {
+  /** `null`: the try was not the last one any more, so nothing follows. */
+  readonly state: DeliveryState | null;
+  /** Why its webhook was disabled because of it. */
+  readonly disabled: Unreachable | null;
+}
+
+type Unreachable = Extract<DisabledReason, "gone" | "failing">;
 
 /** Operations that no endpoint has: the worker's. */
 export const delivering = {
@@ -129,7 +145,7 @@ export const delivering = {
   },
 
   /** Notes what came of a try, and what follows from it for the delivery and its webhook. */
-  "delivering.note": async (cx: WriteContext, attempted: Attempted) => {
+  "delivering.note": async (cx: WriteContext, attempted: Attempted): Promise<{ body: Noted }> => {
     const { store, now } = cx;
     const { deliveryId: id, attempt, reason, chance, retryAfterSeconds, ...response } = attempted;
     const before = await store.delivery(id);
@@ -148,14 +164,31 @@ export const delivering = {
       durationMs,
     });
     const webhook = noted && noted.cause !== "ping" ? await store.webhook(noted.webhookId) : null;
-    if (webhook) await judge(cx, webhook, reason);
-    return { body: undefined };
+    const disabled = webhook && (await judge(cx, webhook, reason));
+    return { body: { state: noted && state, disabled } };
   },
 
   /** Drops some deliveries that are no longer kept; whether that was all. */
   "delivering.forget": async ({ store }: WriteContext, { before }: { readonly before: number }) => ({
     body: { isDone: !(await store.forgetDeliveries(before)) },
   }),
+
+  /** Drops some deliveries of removed webhooks with an id above this one; behind which to go on, `null` if that was all. */
+  "delivering.forgetRemoved": async (
+    { store, now }: WriteContext,
+    { after }: { readonly after: number },
+  ): Promise<{ body: { after: number | null } }> => {
+    const removed = await store.removedWebhooks(after, REMOVED_AT_ONCE);
+    let room = FORGOTTEN_AT_ONCE;
+    let reached = after;
+    for (const { id, removedAt } of removed) {
+      room -= await store.forgetDeliveriesOf(id, room);
+      if (room === 0) return { body: { after: reached } };
+      if (removedAt <= now - LATE_MS) await store.forgetRemovedWebhook(id);
+      reached = id;
+    }
+    return { body: { after: removed.length < REMOVED_AT_ONCE ? null : reached } };
+  },
 };
 
 const unsent = {
@@ -206,26 +239,28 @@ function attemptOf(webhook: WebhookRecord, delivery: DeliveryRecord, now: number
 }
 
 /** A success clears the webhook; a failure after five days of them disables it, and so does a receiver that is gone. */
-async function judge(cx: WriteContext, webhook: WebhookRecord, reason: FailureReason | null): Promise<void> {
+async function judge(
+  cx: WriteContext,
+  webhook: WebhookRecord,
+  reason: FailureReason | null,
+): Promise<Unreachable | null> {
   const { id, failingSince } = webhook;
   if (reason === null) {
     if (failingSince !== null) await cx.store.noteFailing(id, null);
-  } else if (reason === "gone") await disable(cx, webhook, "gone");
+  } else if (reason === "gone") return disable(cx, webhook, "gone");
   else if (failingSince === null) await cx.store.noteFailing(id, cx.now);
-  else if (cx.now - failingSince >= FAILING_MS) await disable(cx, webhook, "failing");
+  else if (cx.now - failingSince >= FAILING_MS) return disable(cx, webhook, "failing");
+  return null;
 }
 
 async function disable(
   cx: WriteContext,
   { id, clientId, failingSince }: WebhookRecord,
-  reason: Exclude<DisabledReason, "asked">,
-) {
-  if (!(await cx.store.disableWebhook(id, reason))) return;
+  reason: Unreachable,
+): Promise<Unreachable | null> {
+  if (!(await cx.store.disableWebhook(id, reason))) return null;
   const since = new Date(failingSince ?? cx.now).toISOString();
-  cx.emit(
-    "webhook.disabled",
-    `webhooks/${id}`,
-    { webhookId: id, clientId, reason, failingSince: since },
-    clientId,
-  );
+  const data = { webhookId: id, clientId, reason, failingSince: since };
+  cx.emit("webhook.disabled", `webhooks/${id}`, data, clientId);
+  return reason;
 }

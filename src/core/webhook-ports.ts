@@ -62,8 +62,11 @@ export type NewWebhookRecord = Pick<
 >;
 
 export interface WebhookQuery {
-  readonly clientId: number;
-  readonly roles: readonly Role[];
+  /** Only of this client. */
+  readonly clientId?: Int64 | undefined;
+  /** Only of these roles. */
+  readonly roles?: readonly Role[] | undefined;
+  readonly enabled?: boolean | undefined;
   readonly descending: false;
   readonly after?: After | undefined;
   readonly limit: number;
@@ -125,6 +128,20 @@ export interface DeliveryOutcome {
   readonly durationMs: number | null;
 }
 
+/** Deliveries that wait. */
+export interface DeliveryBacklog {
+  readonly isFailing: boolean;
+  readonly pending: number;
+  /** When the first of them is, or was, due. */
+  readonly nextAt: number;
+}
+
+/** A webhook that is no more, but for deliveries. */
+export interface RemovedWebhook {
+  readonly id: number;
+  readonly removedAt: number;
+}
+
 export interface DeliveryQuery {
   readonly webhookId: number;
   readonly state?: DeliveryState | undefined;
@@ -142,6 +159,8 @@ export interface WebhookReads {
   fanOut(): Awaitable<FanOut>;
   /** Enabled webhooks with an id above this one that have deliveries due, in the order of their ids. */
   dueWebhooks(now: number, afterId: number, limit: number): Awaitable<WebhookRecord[]>;
+  /** What waits for webhooks that are at work, for those whose last try failed and for the others; of each counted up to a hundred. */
+  deliveryBacklog(now: number): Awaitable<DeliveryBacklog[]>;
   delivery(id: Int64): Awaitable<DeliveryRecord | null>;
   deliveries(query: DeliveryQuery): Awaitable<DeliveryRecord[]>;
 }
@@ -151,8 +170,8 @@ export interface WebhookWrites {
   addWebhook(webhook: NewWebhookRecord, now: number): Awaitable<WebhookRecord>;
   /** `null`: it is not as it was read. */
   changeWebhook(before: WebhookRecord, change: WebhookChange): Awaitable<WebhookRecord | null>;
-  /** Whether it was there; its deliveries are never sent from then on, and forgotten in time. */
-  removeWebhook(id: number): Awaitable<boolean>;
+  /** Whether it was there; its deliveries are neither shown nor sent from then on, and it is among those whose are to be forgotten. */
+  removeWebhook(id: number, now: number): Awaitable<boolean>;
   /** A key's webhooks act for another from now on. */
   handOverWebhooks(fromKeyId: number, toKeyId: number): Awaitable<void>;
   /** How far events have been turned into deliveries; nobody else goes on with it until the transaction ends. */
@@ -171,4 +190,10 @@ export interface WebhookWrites {
   disableWebhook(webhookId: number, reason: DisabledReason): Awaitable<boolean>;
   /** Drops some of the older deliveries; whether more may be left. */
   forgetDeliveries(before: number): Awaitable<boolean>;
+  /** Removed webhooks with an id above this one that may still have deliveries, in the order of their ids. */
+  removedWebhooks(afterId: number, limit: number): Awaitable<RemovedWebhook[]>;
+  /** Drops so many deliveries of a webhook at the most; how many there were. */
+  forgetDeliveriesOf(webhookId: number, limit: number): Awaitable<number>;
+  /** It has no deliveries any more. */
+  forgetRemovedWebhook(id: number): Awaitable<void>;
 }

@@ -1,18 +1,20 @@
 import type { PetstoreApi } from "../contract/api.ts";
 import { WEBHOOKS_OF_A_CLIENT } from "../contract/bounds.ts";
 import { roles } from "../contract/route.ts";
-import type { Webhook, WebhookUpdate } from "../contract/webhook-shapes.ts";
+import type { WebhookUpdate } from "../contract/webhook-shapes.ts";
 import { type Operations, requireMatch, type WriteContext } from "./context.ts";
 import { deliveries, shownDelivery } from "./deliveries.ts";
 import { OUT_OF_ORDER_MS, SOURCE } from "./events.ts";
 import { Conflict, fail } from "./failure.ts";
 import { isWithin } from "./keys.ts";
-import { ownWebhook, requireEnabled } from "./own-webhooks.ts";
+import { ownWebhook, requireEnabled, requireNoDisabledHost, requireOwnSay } from "./own-webhooks.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
+import { shownWebhook, tagged } from "./shown-webhooks.ts";
 import { secretFrom } from "./signature.ts";
 import { webhookTag } from "./tags.ts";
+import { change, switched } from "./webhook-changes.ts";
 import type { WebhookChange, WebhookRecord } from "./webhook-ports.ts";
-import { requireSendable, seesAll } from "./webhook-rules.ts";
+import { requireSendable } from "./webhook-rules.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -28,11 +30,13 @@ export const webhooks: Operations<PetstoreApi["webhooks"]> = {
     return pageOf(records, limit, shown, (last) => cursorAfter(list, "id", { key: last.id, id: last.id }));
   },
 
-  async create(cx, { body: { url, types, description = null } }) {
+  async create(cx, { body }) {
+    const { url, types, description = null } = body;
     const { clientId, keyId, role } = cx.caller;
     requireSendable(url, cx.rules.webhooks.allowPrivate);
     // Two at once could both find room for one.
     await cx.store.lockedClient(clientId);
+    await requireNoDisabledHost(cx, url);
     if ((await cx.store.countWebhooks(clientId)) >= WEBHOOKS_OF_A_CLIENT) {
       fail(
         "too_many_webhooks",
@@ -45,6 +49,7 @@ export const webhooks: Operations<PetstoreApi["webhooks"]> = {
       { clientId, keyId, role, url, types: wanted(types), description, secret, startsAfter },
       cx.now,
     );
+    cx.trail(`webhooks/${webhook.id}`, { body: withoutQuery(body) });
     return { ...tagged(webhook, cx.now), secret: { secret } };
   },
 
@@ -55,14 +60,22 @@ export const webhooks: Operations<PetstoreApi["webhooks"]> = {
   async update(cx, { webhookId, body }) {
     const before = await ownWebhook(cx, webhookId);
     requireMatch(cx, webhookTag(before, cx.now));
-    if (body.url !== undefined) requireSendable(body.url, cx.rules.webhooks.allowPrivate);
-    return tagged(await change(cx, before, await changed(cx, before, body)), cx.now);
+    requireOwnSay(before);
+    if (body.url !== undefined) {
+      requireSendable(body.url, cx.rules.webhooks.allowPrivate);
+      await requireNoDisabledHost(cx, body.url);
+    }
+    const webhook = await change(cx, before, await changed(cx, before, body));
+    cx.trail(`webhooks/${webhook.id}`, { webhookId, body: withoutQuery(body) });
+    return tagged(webhook, cx.now);
   },
 
   async remove(cx, { webhookId }) {
     const webhook = await ownWebhook(cx, webhookId);
     requireMatch(cx, webhookTag(webhook, cx.now));
-    if (!(await cx.store.removeWebhook(webhook.id))) throw new Conflict();
+    requireOwnSay(webhook);
+    if (!(await cx.store.removeWebhook(webhook.id, cx.now))) throw new Conflict();
+    cx.trail(`webhooks/${webhook.id}`, { webhookId });
     return { body: undefined };
   },
 
@@ -75,6 +88,7 @@ export const webhooks: Operations<PetstoreApi["webhooks"]> = {
       previousSecret: overlapHours === 0 ? null : before.secret,
       previousSecretUntil: overlapHours === 0 ? null : cx.now + overlapHours * HOUR_MS,
     });
+    cx.trail(`webhooks/${webhook.id}`, { webhookId, body: { overlapHours } });
     return { body: shownWebhook(webhook, cx.now), secret: { secret } };
   },
 
@@ -109,13 +123,7 @@ export const webhooks: Operations<PetstoreApi["webhooks"]> = {
   deliveries,
 };
 
-async function change(cx: WriteContext, before: WebhookRecord, to: WebhookChange): Promise<WebhookRecord> {
-  const webhook = await cx.store.changeWebhook(before, to);
-  if (!webhook) throw new Conflict();
-  return webhook;
-}
-
-/** It acts for the key that changes it; enabled again, it begins with what happens from now on. */
+/** It acts for the key that changes it. */
 async function changed(
   { store, caller }: WriteContext,
   before: WebhookRecord,
@@ -126,17 +134,19 @@ async function changed(
     enabled = before.disabledReason === null,
   }: WebhookUpdate,
 ): Promise<WebhookChange> {
-  const isEnabledAgain = enabled && before.disabledReason !== null;
   return {
     ...before,
     keyId: caller.keyId,
     url,
     types: types === undefined ? before.types : wanted(types),
     description,
-    disabledReason: enabled ? null : (before.disabledReason ?? "asked"),
-    ...(isEnabledAgain && { startsAfter: await store.lastEvent(), failingSince: null }),
-    ...(!enabled && { replayAfter: null, replayUpTo: null }),
+    ...(await switched(store, before, enabled ? null : (before.disabledReason ?? "asked"))),
   };
+}
+
+/** What the trail tells of an address: receivers take tokens in queries, and the trail is kept for ever. */
+function withoutQuery<T extends { readonly url?: string | undefined }>(body: T): T {
+  return body.url === undefined ? body : { ...body, url: body.url.replace(/\?.*$/s, "?...") };
 }
 
 /** An event that is not in the log: only this webhook is told of it. */
@@ -147,7 +157,7 @@ function pingEvent(webhookId: number, { now, random }: WriteContext) {
     source: SOURCE,
     type: "webhook.ping",
     subject: `webhooks/${webhookId}`,
-    time: iso(now),
+    time: new Date(now).toISOString(),
     datacontenttype: "application/json",
     data: { webhookId },
   };
@@ -155,32 +165,4 @@ function pingEvent(webhookId: number, { now, random }: WriteContext) {
 
 function wanted(types: readonly string[] | null | undefined): readonly string[] | null {
   return types ? [...new Set(types)] : null;
-}
-
-function tagged(webhook: WebhookRecord, now: number) {
-  return { body: shownWebhook(webhook, now), tag: webhookTag(webhook, now) };
-}
-
-function shownWebhook(webhook: WebhookRecord, now: number): Webhook {
-  const { id, url, types, description, disabledReason, failingSince, role, keyId, createdAt } = webhook;
-  const { previousSecretUntil: overlapEnd } = webhook;
-  return {
-    id,
-    url,
-    ...(types !== null && { types: types as NonNullable<Webhook["types"]> }),
-    ...(description !== null && { description }),
-    enabled: disabledReason === null,
-    ...(disabledReason !== null && { disabledReason }),
-    ...(failingSince !== null && { failingSince: iso(failingSince) }),
-    role,
-    sees: seesAll(webhook, now) ? "all" : "own",
-    keyId,
-    ...(overlapEnd !== null && overlapEnd > now && { previousSecretUntil: iso(overlapEnd) }),
-    replaying: webhook.replayAfter !== null,
-    createdAt: iso(createdAt),
-  };
-}
-
-function iso(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }

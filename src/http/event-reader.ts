@@ -16,6 +16,8 @@ export interface EventReader {
   position: number | undefined;
   isReading: boolean;
   isDueAgain: boolean;
+  /** Events that it has sent to anybody so far. */
+  sent: number;
 }
 
 /** Reads what is new; who calls while it reads has it read once more. */
@@ -65,17 +67,19 @@ async function readOn(reader: EventReader): Promise<void> {
     const events = await store.events({ after: position, upTo, limit: EVENTS_AT_ONCE });
     position = events.length < EVENTS_AT_ONCE ? upTo : (events.at(-1) as EventRecord).id;
     const frames = newFrames();
-    for (const follower of followers) if (follower.isLive) tell(follower, events, position, frames);
+    for (const follower of followers)
+      if (follower.isLive) reader.sent += tell(follower, events, position, frames);
     reader.position = position;
   }
   for (const follower of followers) if (!follower.isLive) void catchUp(reader, follower);
 }
 
-async function readBacklog({ store }: EventReader, follower: Follower, upTo: number): Promise<void> {
+async function readBacklog(reader: EventReader, follower: Follower, upTo: number): Promise<void> {
+  const { store } = reader;
   const { subscription, after } = follower;
   const events = await store.events({ ...subscription, after, upTo, limit: BACKLOG_AT_ONCE });
   // What was dropped from the log before it came: it is told so when it connects again.
   if ((await store.eventBounds()).forgotten > after) return follower.sink?.end();
   const isAll = events.length < BACKLOG_AT_ONCE;
-  tell(follower, events, isAll ? upTo : (events.at(-1) as EventRecord).id);
+  reader.sent += tell(follower, events, isAll ? upTo : (events.at(-1) as EventRecord).id);
 }

@@ -44,20 +44,25 @@ export function say(follower: Follower, text: string): void {
   if (!follower.hasRoom) follower.isLive = false;
 }
 
-/** Sends what is for it of these events, which are all there are up to that one. */
+/** Sends what is for it of these events, which are all there are up to that one; says how many that were. */
 export function tell(
   follower: Follower,
   events: readonly EventRecord[],
   upTo: number,
   frames: Frames = newFrames(),
-): void {
+): number {
   let text = "";
-  for (const event of events)
-    if (event.id > follower.after && isFor(follower.subscription, event)) text += frames(event);
+  let count = 0;
+  for (const event of events) {
+    if (event.id <= follower.after || !isFor(follower.subscription, event)) continue;
+    text += frames(event);
+    count += 1;
+  }
   follower.after = Math.max(follower.after, upTo);
-  if (text === "") return;
+  if (count === 0) return 0;
   follower.told = (events.at(-1) as EventRecord).id;
   say(follower, text);
+  return count;
 }
 
 /** A comment, and how far the follower is: whoever waits for a rare event goes on from there, and not from the last one. */

@@ -35,6 +35,8 @@ export interface EventStreams {
   wake(): void;
   /** Ends all of them, and takes no more. */
   close(): void;
+  /** How many are open, and how many streams were refused and events sent so far. */
+  figures(): { readonly open: number; readonly refused: number; readonly sent: number };
 }
 
 export function eventStreams(options: StreamOptions): EventStreams {
@@ -47,7 +49,9 @@ export function eventStreams(options: StreamOptions): EventStreams {
     position: undefined,
     isReading: false,
     isDueAgain: false,
+    sent: 0,
   };
+  let refused = 0;
   let isClosed = false;
   let timers: Timer[] = [];
 
@@ -68,7 +72,11 @@ export function eventStreams(options: StreamOptions): EventStreams {
   return {
     open(subscription, request, { clientId }) {
       if (isClosed) throw new Failure("overloaded", "This server is stopping. Connect again.");
-      refuseTooMany(followers, clientId, options);
+      const tooMany = tooManyWith(followers, clientId, options);
+      if (tooMany) {
+        refused += 1;
+        throw tooMany;
+      }
       const follower = newFollower(subscription, request, clientId);
       add(follower);
       return {
@@ -92,6 +100,7 @@ export function eventStreams(options: StreamOptions): EventStreams {
       isClosed = true;
       for (const { sink } of followers) sink?.end();
     },
+    figures: () => ({ open: followers.size, refused, sent: reader.sent }),
   };
 }
 
@@ -110,21 +119,22 @@ function isBanned({ bannedUntil }: KnownCaller, now: number): boolean {
   return bannedUntil !== null && bannedUntil > now;
 }
 
-function refuseTooMany(
+/** Why there is no room for one more stream of a client. */
+function tooManyWith(
   followers: ReadonlySet<Follower>,
   clientId: number,
   { maxStreams, maxStreamsPerClient }: StreamOptions,
-): void {
-  if (followers.size >= maxStreams) throw tooManyInAll(maxStreams);
+): Failure | null {
+  if (followers.size >= maxStreams) return tooManyInAll(maxStreams);
   const own = [...followers].filter((each) => each.clientId === clientId).length;
-  if (own >= maxStreamsPerClient) throw tooMany(maxStreamsPerClient);
+  return own >= maxStreamsPerClient ? tooManyOfOne(maxStreamsPerClient) : null;
 }
 
 function tooManyInAll(most: number): Failure {
   return new Failure("overloaded", `This server has ${most} streams, as many as it takes. Connect later.`);
 }
 
-function tooMany(most: number): Failure {
+function tooManyOfOne(most: number): Failure {
   const message = `This client has ${most} streams here, as many as it may have. End one first, or share one.`;
   return new Failure("too_many_streams", message, undefined, TRY_AGAIN_SECONDS);
 }

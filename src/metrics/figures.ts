@@ -16,4 +16,12 @@ export interface Figures {
   readonly behindMs: number;
   /** Spans for the collector of traces, if there is one. */
   readonly traces: { readonly waiting: number; readonly sent: number; readonly dropped: number } | null;
+  /** What waits for webhooks whose last try was answered well, and for the others; `null` if that cannot be told now. */
+  readonly webhooks: { readonly working: WaitingFigures; readonly failing: WaitingFigures } | null;
+  readonly streams: { readonly open: number; readonly refused: number; readonly sent: number };
+}
+
+interface WaitingFigures {
+  readonly pending: number;
+  readonly oldestDueMs: number;
 }

@@ -1,5 +1,6 @@
 import { newRow, observe } from "./histogram.ts";
 import { type RequestMeter, requestMeter } from "./requests.ts";
+import { type WebhookMeter, webhookMeter } from "./webhooks.ts";
 
 /** Seconds: a quick disk syncs in a tenth of a millisecond, a cloud's in some milliseconds. */
 export const COMMIT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
@@ -11,6 +12,7 @@ const LOOK_EVERY_MS = 50;
 /** What is counted as it happens; everything else is asked for when somebody looks. */
 export interface Meters {
   readonly requests: RequestMeter;
+  readonly webhooks: WebhookMeter;
   readonly commitSeconds: Float64Array;
   readonly delaySeconds: Float64Array;
   /** Counts that only rise. */
@@ -34,6 +36,7 @@ export function openMeters(): Meters {
   looking.unref();
   return {
     requests: requestMeter(),
+    webhooks: webhookMeter(),
     commitSeconds,
     delaySeconds,
     counts,

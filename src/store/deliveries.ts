@@ -1,6 +1,7 @@
 import type {
   DeliveryRecord,
   NewDeliveryRecord,
+  RemovedWebhook,
   WebhookReads,
   WebhookWrites,
 } from "../core/webhook-ports.ts";
@@ -51,10 +52,34 @@ const noteDelivery = sql<DeliveryRecord>`
 const forget = sql<unknown>`
   delete from webhook_deliveries where id in (
     select id from webhook_deliveries where created_at < :before order by created_at limit cast(:limit as bigint)) returning id`;
+/** One short look for each enabled webhook: counts of all that waits would take the longer the more it is. */
+const backlog = sql<{ isFailing: number; pending: number; nextAt: number }>`
+  select "isFailing", cast(sum(pending) as bigint) as pending, min("nextAt") as "nextAt" from (
+    select w.client_id, case when w.failing_since is null then 0 else 1 end as "isFailing",
+      (select min(d.next_at) from webhook_deliveries d where d.webhook_id = w.id and d.state = 'pending') as "nextAt",
+      (select count(*) from (select d.id from webhook_deliveries d
+        where d.webhook_id = w.id and d.state = 'pending' order by d.next_at limit 100) as counted) as pending
+    from webhooks w where w.disabled_reason is null) as waiting
+  where "nextAt" is not null and exists (select 1 from clients c where c.id = waiting.client_id and c.suspended_at is null)
+    and exists (select 1 from api_keys k where k.client_id = waiting.client_id and k.revoked_at is null
+      and (k.expires_at is null or k.expires_at > :now))
+  group by "isFailing"`.as(
+  ({ isFailing, ...row }: { isFailing: number; pending: number; nextAt: number }) => ({
+    ...row,
+    isFailing: isFailing === 1,
+  }),
+);
+const removed = sql<RemovedWebhook>`
+  select id, removed_at as "removedAt" from removed_webhooks where id > :afterId order by id limit cast(:limit as bigint)`;
+const forgetOfWebhook = sql<unknown>`
+  delete from webhook_deliveries where id in (
+    select id from webhook_deliveries where webhook_id = :webhookId order by id limit cast(:limit as bigint)) returning id`;
+const forgetRemoved = sql`delete from removed_webhooks where id = :id`;
 
-export function deliveryReads(db: Db): Pick<WebhookReads, "delivery" | "deliveries"> {
+export function deliveryReads(db: Db): Pick<WebhookReads, "delivery" | "deliveries" | "deliveryBacklog"> {
   return {
     delivery: (id) => db.get(deliveryById, { id }),
+    deliveryBacklog: (now) => db.all(backlog, { now }),
     deliveries: ({ webhookId, state, ...query }) => {
       const narrowed = (where: Conditions) => {
         where.add("webhook_id = ?", webhookId);
@@ -72,7 +97,15 @@ export function deliveryReads(db: Db): Pick<WebhookReads, "delivery" | "deliveri
   };
 }
 
-type Changed = "addDeliveries" | "addDelivery" | "takeDeliveries" | "noteDelivery" | "forgetDeliveries";
+type Changed =
+  | "addDeliveries"
+  | "addDelivery"
+  | "takeDeliveries"
+  | "noteDelivery"
+  | "forgetDeliveries"
+  | "removedWebhooks"
+  | "forgetDeliveriesOf"
+  | "forgetRemovedWebhook";
 
 export function deliveryWrites(db: Db): Pick<WebhookWrites, Changed> {
   return {
@@ -88,5 +121,9 @@ export function deliveryWrites(db: Db): Pick<WebhookWrites, Changed> {
     noteDelivery: (outcome) => db.get(noteDelivery, { ...outcome }),
     forgetDeliveries: async (before) =>
       (await db.all(forget, { before, limit: FORGOTTEN_AT_ONCE })).length === FORGOTTEN_AT_ONCE,
+    removedWebhooks: (afterId, limit) => db.all(removed, { afterId, limit }),
+    forgetDeliveriesOf: async (webhookId, limit) =>
+      (await db.all(forgetOfWebhook, { webhookId, limit })).length,
+    forgetRemovedWebhook: (id) => db.run(forgetRemoved, { id }),
   };
 }

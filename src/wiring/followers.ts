@@ -12,6 +12,7 @@ export interface Followers {
   /** A write is on its way: what it has to tell is told when it is done. */
   onWrite(written: Promise<Performed>): void;
   close(): void;
+  figures(): ReturnType<EventStreams["figures"]>;
 }
 
 export function followers(
@@ -38,5 +39,6 @@ export function followers(
       if (streams) written.then(streams.wake, () => {});
     },
     close: () => streams?.close(),
+    figures: () => streams?.figures() ?? { open: 0, refused: 0, sent: 0 },
   };
 }

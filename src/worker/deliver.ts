@@ -1,4 +1,4 @@
-import type { Attempt, Attempted, Turn } from "../core/delivering.ts";
+import type { Attempt, Attempted, Noted, Turn } from "../core/delivering.ts";
 import type { Reads } from "../core/ports.ts";
 import type { WebhookRecord } from "../core/webhook-ports.ts";
 import { isAtWork } from "../core/webhook-rules.ts";
@@ -30,6 +30,14 @@ export interface DelivererOptions {
   /** From 0 to 1. */
   readonly chance: () => number;
   readonly onFault: (error: unknown) => void;
+  readonly meter: DeliveryMeter;
+}
+
+/** Who counts what is sent. */
+export interface DeliveryMeter {
+  tried(reason: Attempted["reason"], milliseconds: number): void;
+  ended(state: "delivered" | "failed"): void;
+  disabledFor(reason: NonNullable<Noted["disabled"]>): void;
 }
 
 /** A try that is under way. */
@@ -155,20 +163,25 @@ export function deliverer(options: DelivererOptions): Deliverer {
     const sent = await options.send(attempt, end.signal);
     // Its lease ends, and the try is made again.
     if (sent === null) return;
+    options.meter.tried(sent.reason, sent.durationMs);
     const { deliveryId, attempt: number } = attempt;
     await note({ deliveryId, attempt: number, ...sent, chance: options.chance() });
   };
   const note = async (attempted: Attempted) => {
     for (let time = 1; ; time++) {
       try {
-        await perform("delivering.note", attempted);
-        return;
+        return count((await perform("delivering.note", attempted)) as Noted);
       } catch (error) {
         onFault(error);
         if (isStopping || time === NOTE_TRIES) return;
         await Bun.sleep(NOTE_AGAIN_MS);
       }
     }
+  };
+
+  const count = ({ state, disabled }: Noted) => {
+    if (state === "delivered" || state === "failed") options.meter.ended(state);
+    if (disabled !== null) options.meter.disabledFor(disabled);
   };
 
   const timer = setInterval(look, LOOK_EVERY_MS);

@@ -96,14 +96,17 @@ function requireAllowed({ protocol, hostname }: URL, allowPrivate: boolean): voi
   if (protocol !== "https:" || (isAddress(host) && !isPublicAddress(host))) throw new PrivateAddress();
 }
 
-/** The addresses of a name, if all of them may be reached. */
+/**
+ * The addresses of a name, if all of them may be reached. One that leads to a private address is answered as one that leads nowhere:
+ * else whoever makes webhooks could ask which names there are inside.
+ */
 async function judged(
   { resolve, allowPrivate }: SenderOptions,
   hostname: string,
 ): Promise<{ address: string; family: number }[]> {
   const addresses = await resolve(hostname);
-  if (addresses.length === 0) throw Object.assign(new Error("no address"), { code: "ENOTFOUND" });
-  if (!allowPrivate && !addresses.every(isPublicAddress)) throw new PrivateAddress();
+  const isReachable = addresses.length > 0 && (allowPrivate || addresses.every(isPublicAddress));
+  if (!isReachable) throw Object.assign(new Error("no address"), { code: "ENOTFOUND" });
   return addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
 }
 

@@ -4,7 +4,7 @@ import type { Performed } from "../core/perform.ts";
 import { type Deliverer, type DelivererOptions, deliverer } from "./deliver.ts";
 import { guardedSender, type Resolve, type Send } from "./send.ts";
 
-export interface WebhooksOptions extends Pick<DelivererOptions, "store" | "clock" | "onFault"> {
+export interface WebhooksOptions extends Pick<DelivererOptions, "store" | "clock" | "onFault" | "meter"> {
   readonly perform: (operation: string, input: unknown) => Promise<Performed>;
   readonly allowPrivate: boolean;
   /** How names of receivers are resolved; as the machine does it by default. */
@@ -15,13 +15,14 @@ export interface WebhooksOptions extends Pick<DelivererOptions, "store" | "clock
 
 /** All that is done for webhooks after the answer. */
 export function openWebhooks(options: WebhooksOptions): Deliverer {
-  const { store, clock, onFault, allowPrivate, traced, resolve = systemResolve } = options;
+  const { store, clock, onFault, meter, allowPrivate, traced, resolve = systemResolve } = options;
   return deliverer({
     store,
     perform: async (operation, input) => (await options.perform(operation, input)).body,
     send: traced(guardedSender({ allowPrivate, resolve, userAgent: `Petstore/${API_VERSION}` })),
     clock,
     onFault,
+    meter,
     chance: Math.random,
   });
 }

@@ -112,7 +112,7 @@ test("an address that nothing would be sent to is refused, when it is made and w
   );
 });
 
-test("a name that leads to a private address is refused when something is sent, and the delivery says so", async () => {
+test("a name that leads to a private address is refused when something is sent, and the delivery says no more than of a name that leads nowhere", async () => {
   await using receiver = aReceiver();
   await using store = await aStore({}, async () => ["127.0.0.1"]);
   const hook = await aHook(store.customer, {
@@ -120,7 +120,7 @@ test("a name that leads to a private address is refused when something is sent, 
   });
   await store.customer.send("POST", `/webhooks/${hook.id}/ping`);
   const failed = await newest(store.customer, hook, ({ state }) => state === "failed");
-  expect(failed).toMatchObject({ reason: "private_address", attempts: 1 });
+  expect(failed).toMatchObject({ reason: "dns", attempts: 1 });
   expect(failed.responseStatus).toBeUndefined();
   expect(receiver.received).toEqual([]);
 });

@@ -97,9 +97,12 @@ for (const address of privates) {
     const before = connections;
     const host = address.includes(":") ? `[${address}]` : address;
     const send = sender({ allowPrivate: false, resolve: async () => [address] });
-    for (const name of ["shop.example", host]) {
+    for (const [name, reason] of [
+      ["shop.example", "dns"],
+      [host, "private_address"],
+    ]) {
       const sent = await send(`https://${name}:${web.port}/`);
-      expect([name, sent.reason, sent.responseStatus]).toEqual([name, "private_address", null]);
+      expect([name, sent.reason as string, sent.responseStatus]).toEqual([name, reason, null]);
     }
     expect(connections).toBe(before);
   });
@@ -112,9 +115,21 @@ test("a name with a private address among public ones is refused whole", async (
     async () => ["127.0.0.1", "2606:4700::1"],
   ])
     expect((await sender({ allowPrivate: false, resolve })(`https://shop.example:${web.port}/`)).reason).toBe(
-      "private_address",
+      "dns",
     );
   expect(connections).toBe(before);
+});
+
+test("a name that is known inside alone is answered as one that nobody knows", async () => {
+  const told = async (resolve: Resolve) => {
+    const { durationMs: _, ...sent } = await sender({ allowPrivate: false, resolve })(
+      "https://db.corp.example/",
+    );
+    return sent;
+  };
+  const unknown = async () => Promise.reject(Object.assign(new Error(), { code: "DNS_ENOTFOUND" }));
+  const answers = [await told(async () => ["10.0.0.7"]), await told(async () => []), await told(unknown)];
+  for (const answer of answers) expect(answer).toEqual(answers[0] as typeof answer);
 });
 
 test("a name is looked up once, and the connection goes where that led: a second answer changes nothing", async () => {

@@ -226,6 +226,7 @@ export const carried: readonly CarriedTable[] = [
       previous_secret: "text",
       previous_secret_until: "integer",
       disabled_reason: "text",
+      disabled_by_operator: "integer",
       failing_since: "integer",
       starts_after: "integer",
       replay_after: "integer",
@@ -256,6 +257,11 @@ export const carried: readonly CarriedTable[] = [
       response_body: "text",
       duration_ms: "integer",
     },
+  },
+  {
+    name: "removed_webhooks",
+    ...keyedBy("id"),
+    columns: { id: "integer", removed_at: "integer" },
   },
   { name: "fan_out", ...keyedBy("id"), isSeeded: true, columns: { id: "integer", position: "integer" } },
 ];
