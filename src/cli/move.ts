@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { Command } from "commander";
 import packageFile from "../../package.json" with { type: "json" };
+import { some } from "../core/some.ts";
 import { exportStore, rowsIn } from "../store/move/export.ts";
 import type { Counts } from "../store/move/format.ts";
 import { importStore } from "../store/move/import.ts";
@@ -176,5 +177,5 @@ async function* counting(
 function sentence(rows: Counts): string {
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
   const { pets = 0, orders = 0, clients = 0 } = rows;
-  return `${total} rows (pets: ${pets}, orders: ${orders}, clients: ${clients}, ...)`;
+  return `${some(total, "row")} (pets: ${pets}, orders: ${orders}, clients: ${clients}, ...)`;
 }

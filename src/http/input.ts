@@ -3,6 +3,7 @@ import type { Route } from "../contract/route.ts";
 import { type AnyShape, type Problem, type Schema, type Shapes, shown } from "../contract/shape.ts";
 import { type ErrorDetail, type Int64, MAX_INT64 } from "../contract/shapes.ts";
 import { fail } from "../core/failure.ts";
+import { some } from "../core/some.ts";
 
 /** Reads an endpoint's parameters and body; what is wrong is told all at once. */
 export interface InputReader {
@@ -73,7 +74,10 @@ function queryReader(shapes: Shapes): QueryReader {
       const values = given.get(name);
       if (!values) continue;
       if (values.length > 1 && !kind.isArray) {
-        problems.push({ field: name, message: `must be given once, is given ${values.length} times` });
+        problems.push({
+          field: name,
+          message: `must be given once, is given ${some(values.length, "time")}`,
+        });
         continue;
       }
       const coerced = values.map((text) => coerce(kind.type, text));
@@ -147,9 +151,5 @@ function refuse(code: ErrorCode, what: string, problems: readonly ErrorDetail[],
   const rest = count > 3 ? "; ..." : "";
   const details = problems.slice(0, TOLD_PROBLEMS);
   if (count > TOLD_PROBLEMS) details.push({ field: "...", message: `and ${count - TOLD_PROBLEMS} more` });
-  fail(
-    code,
-    `${what} has ${count === 1 ? "1 problem" : `${count} problems`}: ${sentence.join("; ")}${rest}.`,
-    details,
-  );
+  fail(code, `${what} has ${some(count, "problem")}: ${sentence.join("; ")}${rest}.`, details);
 }

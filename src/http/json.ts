@@ -1,4 +1,5 @@
 import { fail } from "../core/failure.ts";
+import { some } from "../core/some.ts";
 
 export const JSON_DEPTH = 32;
 /** Only a number of this many digits can be past the exact ones. */
@@ -13,7 +14,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   const value = parsed(text);
   const { depth, duplicate, hasLongNumber } = scanned(text);
   if (depth > JSON_DEPTH)
-    fail("invalid_json", `The body is nested ${depth} levels deep; at most ${JSON_DEPTH} are taken.`);
+    fail("invalid_json", `The body is nested ${some(depth, "level")} deep; at most ${JSON_DEPTH} are taken.`);
   if (duplicate !== undefined) {
     fail(
       "invalid_json",

@@ -2,6 +2,7 @@ import type { Subscription } from "../contract/route.ts";
 import { isFor, shownEvent } from "../core/events.ts";
 import { Failure } from "../core/failure.ts";
 import type { EventRecord, Reads } from "../core/ports.ts";
+import { some } from "../core/some.ts";
 import type { Asked, Callers, KnownCaller } from "./caller.ts";
 import type { Sink, Stream } from "./wire/stream.ts";
 
@@ -230,10 +231,13 @@ function isBanned({ bannedUntil }: KnownCaller, now: number): boolean {
 }
 
 function tooManyInAll(most: number): Failure {
-  return new Failure("overloaded", `This server has ${most} streams, as many as it takes. Connect later.`);
+  return new Failure(
+    "overloaded",
+    `This server has ${some(most, "stream")}, as many as it takes. Connect later.`,
+  );
 }
 
 function tooMany(most: number): Failure {
-  const message = `This client has ${most} streams here, as many as it may have. End one first, or share one.`;
+  const message = `This client has ${some(most, "stream")} here, as many as it may have. End one first, or share one.`;
   return new Failure("too_many_streams", message, undefined, TRY_AGAIN_SECONDS);
 }

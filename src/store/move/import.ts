@@ -1,3 +1,4 @@
+import { some } from "../../core/some.ts";
 import { statement } from "../statement.ts";
 import { type Counts, readEnd, readHeader, readRow, readTable } from "./format.ts";
 import { type Lines, linesOf } from "./lines.ts";
@@ -59,7 +60,9 @@ async function filled(filling: Filling, lines: Lines, onRows: (rows: number) => 
     (name) => counts[name] !== rows[name],
   );
   if (wrong !== undefined)
-    throw new CannotMove(`the file says ${rows[wrong]} rows of ${wrong}, and has ${counts[wrong]}`);
+    throw new CannotMove(
+      `the file says ${some(Number(rows[wrong]), "row")} of ${wrong}, and has ${counts[wrong]}`,
+    );
   await lines.end();
   return counts;
 }
@@ -114,7 +117,7 @@ async function requireWhole(filling: Filling, counts: Counts): Promise<void> {
     const kept = await countOf(filling.db, table);
     if (kept !== counts[table.name])
       throw new CannotMove(
-        `The store has ${kept} rows of ${table.name}, the file ${counts[table.name]}. Nothing was imported.`,
+        `The store has ${some(Number(kept), "row")} of ${table.name}, the file ${counts[table.name]}. Nothing was imported.`,
       );
   }
   const [finding] = (await filling.diagnose()).findings;
