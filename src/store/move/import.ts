@@ -21,6 +21,12 @@ export async function importStore(
   return counts;
 }
 
+/** What a file begins with, which must hold its first line: refuses what is no export, or one that is not for this program. */
+export async function requireHeader(beginning: Uint8Array): Promise<void> {
+  const lines = linesOf([beginning]);
+  await atLine(lines, async () => readHeader(await lines.next()));
+}
+
 async function requireEmpty({ db }: Filling): Promise<void> {
   for (const table of carried) {
     if (table.isSeeded) await db.run(statement(`delete from ${table.name}`, "list"), {});
