@@ -203,6 +203,10 @@ const brokenChunks: readonly [string, string][] = [
   ["an extension without a name", "2;\r\n{}\r\n0\r\n\r\n"],
   ["a quote without an end", '2;x="y\r\n{}\r\n0\r\n\r\n'],
   ["an extension without an end", `2;${"x".repeat(2000)}`],
+  [
+    "extensions that are too long together",
+    `${`1;${"x".repeat(900)}\r\n \r\n`.repeat(20)}2\r\n{}\r\n0\r\n\r\n`,
+  ],
   ["a chunk longer than it says", "2\r\n{ }\r\n0\r\n\r\n"],
   ["a chunk shorter than it says", "3\r\n{}\r\n0\r\n\r\n"],
   ["a chunk that ends in a line feed", "2\r\n{}\n0\r\n\r\n"],
