@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import type { Client } from "../contract/access-shapes.ts";
 import { plans } from "../core/plans.ts";
 import type { ClientRecord } from "../core/ports.ts";
+import { some } from "../core/some.ts";
 import { act, given } from "./act.ts";
 import { print, table, time } from "./say.ts";
 import { inspecting, withSettings } from "./settings.ts";
@@ -113,7 +114,7 @@ function fieldsOf({ name, plan, perMinute, perDay }: ChangeOptions): Record<stri
 }
 
 function sentence({ id, name, plan, perMinute, perDay }: Client): string {
-  return `Client ${id} "${name}" on the ${plan} plan: ${perMinute} requests a minute, ${perDay} a day.`;
+  return `Client ${id} "${name}" on the ${plan} plan: ${some(perMinute, "request")} a minute, ${perDay} a day.`;
 }
 
 function shown({ suspendedAt, createdAt, ...client }: ClientRecord) {

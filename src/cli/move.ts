@@ -1,9 +1,10 @@
 import { closeSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { Command } from "commander";
 import packageFile from "../../package.json" with { type: "json" };
+import { some } from "../core/some.ts";
 import { exportStore, rowsIn } from "../store/move/export.ts";
 import type { Counts } from "../store/move/format.ts";
-import { importStore } from "../store/move/import.ts";
+import { importStore, requireHeader } from "../store/move/import.ts";
 import { progress } from "./progress.ts";
 import { print, Refused } from "./say.ts";
 import { inspecting, makingDatabase, withSettings } from "./settings.ts";
@@ -73,11 +74,13 @@ Examples:
     )
     .action(async (file: string, { json, ...options }: Options) => {
       const bytes = file === STREAM ? 0 : sizeOf(file);
-      if (bytes > 0) await refuseDatabase(file);
+      const chunks = await recognised(
+        file === STREAM ? Bun.stdin.stream() : Bun.file(file).stream(),
+        file === STREAM ? "Standard input" : file,
+      );
       const rows = await makingDatabase(options, ({ fill }) =>
         fill(async (target) => {
           const bar = bytes > 0 ? progress("bytes", bytes) : progress("rows", 0);
-          const chunks = file === STREAM ? Bun.stdin.stream() : Bun.file(file).stream();
           const seen = bytes > 0 ? counting(chunks, bar.add) : chunks;
           try {
             return await importStore(target, seen, bytes > 0 ? undefined : bar.add);
@@ -140,15 +143,43 @@ function sizeOf(path: string): number {
   return stat.size;
 }
 
-/** How every database file of SQLite begins. */
-const SQLITE = "SQLite format 3\0";
+/** How every database file of SQLite begins, and every file of gzip. */
+const SQLITE = Buffer.from("SQLite format 3\0");
+const GZIP = Buffer.from([0x1f, 0x8b]);
+/** Far more than the first line of an export has. */
+const HEADER_BYTES = 64 * 1024;
 
-/** Before a store is made for it: a backup is no export. */
-async function refuseDatabase(path: string): Promise<void> {
-  if ((await Bun.file(path).slice(0, SQLITE.length).text()) === SQLITE)
+/** The same bytes, of which the first were looked at before a store is made for them: what is no export leaves none behind. */
+async function recognised(
+  chunks: AsyncIterable<Uint8Array>,
+  name: string,
+): Promise<AsyncIterable<Uint8Array>> {
+  const source = chunks[Symbol.asyncIterator]();
+  let beginning = Buffer.alloc(0);
+  while (!beginning.includes("\n") && beginning.length < HEADER_BYTES) {
+    const { done, value } = await source.next();
+    if (done) break;
+    beginning = Buffer.concat([beginning, value]);
+  }
+  if (beginning.length === 0) throw new Refused(`${name} is empty, and no export; nothing was changed.`);
+  if (beginning.indexOf(SQLITE) === 0)
     throw new Refused(
-      `${path} is a database, and no export. If it is a backup, 'petstore restore' takes it; nothing was changed.`,
+      `${name} is a database, and no export. If it is a backup, 'petstore restore' takes it; nothing was changed.`,
     );
+  if (beginning.indexOf(GZIP) === 0)
+    throw new Refused(
+      `${name} is compressed by gzip. Unpack it on the way: 'gunzip < FILE | petstore import -'; nothing was changed.`,
+    );
+  await requireHeader(beginning);
+  return continued(beginning, source);
+}
+
+async function* continued(
+  beginning: Uint8Array,
+  rest: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield beginning;
+  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
 }
 
 function opened<T>(open: () => T, path: string): T {
@@ -176,5 +207,5 @@ async function* counting(
 function sentence(rows: Counts): string {
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
   const { pets = 0, orders = 0, clients = 0 } = rows;
-  return `${total} rows (pets: ${pets}, orders: ${orders}, clients: ${clients}, ...)`;
+  return `${some(total, "row")} (pets: ${pets}, orders: ${orders}, clients: ${clients}, ...)`;
 }

@@ -5,6 +5,7 @@ import { operator } from "../core/clients.ts";
 import { loadDemo } from "../core/demo.ts";
 import { Unavailable } from "../core/failure.ts";
 import { rulesOf } from "../core/rules.ts";
+import { some } from "../core/some.ts";
 import type { Diagnosis } from "../store/doctor.ts";
 import { DAMAGE_EXIT, Exit, print, Refused } from "./say.ts";
 import { configOf, inspecting, makingDatabase, withSettings } from "./settings.ts";
@@ -45,7 +46,7 @@ export function demoCommand(): Command {
         print(
           options.json === true,
           loaded,
-          `Loaded ${loaded.categories} categories and ${loaded.pets} pets.`,
+          `Loaded ${some(loaded.categories, "category", "categories")} and ${some(loaded.pets, "pet")}.`,
         );
       }),
     );

@@ -4,8 +4,8 @@ import { forPeople } from "./words.ts";
 
 /** Where the API is: beside the page, whatever a proxy put in front of both. */
 const base = new URL(".", location.href).href;
-/** Says that a request is of this page: no page of another origin can send it. */
-const ours = { "x-petstore-console": "1" };
+/** Says that a request is of this page, which no page of another origin can, and whether it came over TLS: a proxy may not tell. */
+const ours = { "x-petstore-console": location.protocol === "https:" ? "tls" : "1" };
 const TIMEOUT_MS = 120_000;
 
 /** The API, as the key that was signed in with. It is told apart by the cookie, which no script can read. */

@@ -10,6 +10,7 @@ import { Failure, fail } from "./failure.ts";
 import { hashOf, keyFrom } from "./key-format.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
 import type { KeyRecord } from "./ports.ts";
+import { some } from "./some.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -127,7 +128,7 @@ export async function makeKey(cx: WriteContext, clientId: number, wanted: NewKey
   if (working.length >= KEYS_OF_A_CLIENT) {
     fail(
       "too_many_keys",
-      `Client ${clientId} has ${working.length} keys that work, the most that it may have. Revoke one first.`,
+      `Client ${clientId} has ${some(working.length, "key")} that work, the most that it may have. Revoke one first.`,
     );
   }
   const key = keyFrom(cx.random());

@@ -13,6 +13,7 @@ import { foldName } from "./names.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
 import type { Awaitable, ListedPet, PetRecord } from "./ports.ts";
 import { shownPet } from "./shown.ts";
+import { some } from "./some.ts";
 import { newStock, type Stock, setStatus } from "./status.ts";
 import { tellStock } from "./stock.ts";
 import { petPart, petTag, storePetTag } from "./tags.ts";
@@ -166,7 +167,7 @@ async function refuseUnknownCategories(cx: WriteContext, batch: readonly NewPet[
   if (details.length > 0) {
     fail(
       "unknown_category",
-      `${details.length} of ${batch.length} pets name a category that does not exist; none was created.`,
+      `${details.length} of ${some(batch.length, "pet")} ${details.length === 1 ? "names" : "name"} a category that does not exist; none was created.`,
       details,
     );
   }
@@ -182,6 +183,6 @@ function unknownCategory(categoryId: Int64): string {
 }
 
 function openOrders(pet: PetRecord, what: string): string {
-  const count = pet.openOrders === 1 ? "1 open order" : `${pet.openOrders} open orders`;
-  return `Pet ${pet.id} has ${count} and cannot be ${what}. Complete or cancel them first.`;
+  const those = pet.openOrders === 1 ? "it" : "them";
+  return `Pet ${pet.id} has ${some(pet.openOrders, "open order")} and cannot be ${what}. Complete or cancel ${those} first.`;
 }

@@ -3,6 +3,7 @@ import type { Int64 } from "../contract/shapes.ts";
 import type { ReadContext } from "./context.ts";
 import { fail } from "./failure.ts";
 import type { UsageRecord } from "./ports.ts";
+import { some } from "./some.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Days in one answer at the most, and when nothing else is asked for. */
@@ -29,7 +30,7 @@ export async function usageOf(
     fail("invalid_parameter", `The parameter from ${message}.`, [{ field: "from", message }]);
   }
   if (length < 1 || length > USAGE_DAYS) {
-    const message = `must be from 1 to ${USAGE_DAYS} days before or equal to \`to\`, is ${length} days`;
+    const message = `must be from 1 to ${USAGE_DAYS} days before or equal to \`to\`, is ${some(length, "day")}`;
     fail("invalid_parameter", `The parameter from ${message}.`, [{ field: "from", message }]);
   }
   const records = await cx.store.usage({ clientId, fromDay, toDay });

@@ -6,13 +6,32 @@ import type { Incoming } from "./wire/request.ts";
 
 export const BODY_BYTES = 64 * 1024;
 export const LARGE_BODY_BYTES = 8 * 1024 * 1024;
+/** Large bodies that are waited for at once in this process: whoever may send one could fill the memory with many. */
+export const LARGE_BODIES = 16;
+let largeBodies = 0;
 
 /** The bytes of a JSON body: what its headers say of it is judged before it is asked for. */
 export function readBody(request: Incoming, route: Route): Awaitable<Uint8Array> {
   const limitBytes = route.large ? LARGE_BODY_BYTES : BODY_BYTES;
   if (Number(request.headers.get("content-length")) > limitBytes) refuseSize(limitBytes);
   requireJson(request, route);
-  return request.body(limitBytes);
+  return route.large && !isKnownSmall(request) ? largeBody(request) : request.body(limitBytes);
+}
+
+function isKnownSmall({ headers }: Incoming): boolean {
+  const length = headers.get("content-length");
+  return length !== null && Number(length) <= BODY_BYTES;
+}
+
+async function largeBody(request: Incoming): Promise<Uint8Array> {
+  if (largeBodies >= LARGE_BODIES)
+    fail("overloaded", "The server is taking as many large bodies as it can hold. Repeat the request later.");
+  largeBodies++;
+  try {
+    return await request.body(LARGE_BODY_BYTES);
+  } finally {
+    largeBodies--;
+  }
 }
 
 function requireJson({ headers }: Incoming, route: Route): void {

@@ -21,7 +21,7 @@ interface Remembered extends KnownCaller {
 }
 
 /** What of a request says who sends it. */
-export type Asked = Pick<Incoming, "url" | "headers">;
+export type Asked = Pick<Incoming, "url" | "headers" | "peer">;
 
 export interface Callers {
   /** Who a request is from, or why its key is refused; `rememberedOnly` looks nothing up. */

@@ -2,6 +2,7 @@ import { after, attempt } from "../core/after.ts";
 import { causeOf, Failure, fail, Unavailable } from "../core/failure.ts";
 import { redacted } from "../core/key-format.ts";
 import type { Awaitable } from "../core/ports.ts";
+import { some } from "../core/some.ts";
 import type { LimitState } from "../core/windows.ts";
 import { admit } from "./admit.ts";
 import { type Answer, commonLines, jsonLine, refusal } from "./answer.ts";
@@ -206,7 +207,7 @@ function sunset({ deprecation }: Handling, { route, successor }: Prepared): Fail
 }
 
 function refuseLength(characters: number): never {
-  fail("uri_too_long", `The URL has ${characters} characters; at most ${URL_CHARACTERS} are taken.`);
+  fail("uri_too_long", `The URL has ${some(characters, "character")}; at most ${URL_CHARACTERS} are taken.`);
 }
 
 function refusePath(pathname: string): never {

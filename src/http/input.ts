@@ -3,6 +3,7 @@ import type { Route } from "../contract/route.ts";
 import { type Problem, shown } from "../contract/shape.ts";
 import { type ErrorDetail, type Int64, MAX_INT64 } from "../contract/shapes.ts";
 import { fail } from "../core/failure.ts";
+import { some } from "../core/some.ts";
 import { type QueryReader, queryReader } from "./query.ts";
 
 /** Reads an endpoint's parameters and body; what is wrong is told all at once. */
@@ -62,9 +63,5 @@ function refuse(code: ErrorCode, what: string, problems: readonly Problem[]): ne
   const sentence = details.slice(0, 3).map(({ field, message }) => `${field} ${message}`);
   const rest = count > 3 ? "; ..." : "";
   if (count > TOLD_PROBLEMS) details.push({ field: "...", message: `and ${count - TOLD_PROBLEMS} more` });
-  fail(
-    code,
-    `${what} has ${count === 1 ? "1 problem" : `${count} problems`}: ${sentence.join("; ")}${rest}.`,
-    details,
-  );
+  fail(code, `${what} has ${some(count, "problem")}: ${sentence.join("; ")}${rest}.`, details);
 }

@@ -1,7 +1,8 @@
 import { fail } from "../core/failure.ts";
+import { some } from "../core/some.ts";
 
 export const JSON_DEPTH = 32;
-/** Only a number of this many digits can be past the exact ones. */
+/** A shorter number is exact, unless its exponent makes it so small that nothing is left of it. */
 const LONG_NUMBER = 16;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -11,16 +12,16 @@ export function parseJson(bytes: Uint8Array): unknown {
   const text = decoded(bytes);
   if (text.trim() === "") fail("invalid_json", "The body is empty. Send one JSON value.");
   const value = parsed(text);
-  const { depth, duplicate, hasLongNumber } = scanned(text);
+  const { depth, duplicate, mayBeRounded } = scanned(text);
   if (depth > JSON_DEPTH)
-    fail("invalid_json", `The body is nested ${depth} levels deep; at most ${JSON_DEPTH} are taken.`);
+    fail("invalid_json", `The body is nested ${some(depth, "level")} deep; at most ${JSON_DEPTH} are taken.`);
   if (duplicate !== undefined) {
     fail(
       "invalid_json",
       `The body has the key ${JSON.stringify(duplicate)} twice in one object. Send each key once.`,
     );
   }
-  return hasLongNumber ? JSON.parse(text, exactly) : value;
+  return mayBeRounded ? JSON.parse(text, exactly) : value;
 }
 
 function decoded(bytes: Uint8Array): string {
@@ -65,12 +66,12 @@ function isWhole(source: string): boolean {
 interface Scan {
   depth: number;
   duplicate: string | undefined;
-  hasLongNumber: boolean;
+  mayBeRounded: boolean;
 }
 
 /** One pass over text that is known to be JSON: how deep it goes, and whether an object repeats a key. */
 function scanned(text: string): Scan {
-  const scan: Scan = { depth: 0, duplicate: undefined, hasLongNumber: false };
+  const scan: Scan = { depth: 0, duplicate: undefined, mayBeRounded: false };
   // For each open bracket: the keys of an object, or null in an array.
   const open: (Set<string> | null)[] = [];
   let expectsKey = false;
@@ -96,8 +97,9 @@ function scanned(text: string): Scan {
       expectsKey = open.at(-1) instanceof Set;
     } else if (code >= ZERO && code <= NINE) {
       const start = at;
-      while (isNumberPart(text.charCodeAt(at + 1))) at++;
-      if (at - start + 1 >= LONG_NUMBER) scan.hasLongNumber = true;
+      let isSmall = false;
+      while (isNumberPart(text.charCodeAt(at + 1))) if (text.charCodeAt(++at) === MINUS) isSmall = true;
+      if (isSmall || at - start + 1 >= LONG_NUMBER) scan.mayBeRounded = true;
     }
   }
   return scan;

@@ -46,14 +46,19 @@ export function servePages({ host, port, pages, log }: PageServing): Listening {
     host,
     port,
     maxConnections: MOST_CONNECTIONS,
+    // Who opens connections and asks for nothing keeps nobody from looking.
+    makesRoom: true,
     isStopping: () => false,
     answer: (request) => attempt(answered, refused, request),
     refuse: refused,
     onCrowded: (closed) =>
-      log.warn("More connections came to a port for pages than it takes; they were closed.", {
-        connections: closed,
-        most: MOST_CONNECTIONS,
-      }),
+      log.warn(
+        "More connections came to a port for pages than it takes; those that only waited were closed.",
+        {
+          connections: closed,
+          most: MOST_CONNECTIONS,
+        },
+      ),
     onFault,
   });
 }

@@ -1,4 +1,5 @@
 import { type AnyShape, type Problem, type Schema, type Shapes, shown } from "../contract/shape.ts";
+import { some } from "../core/some.ts";
 
 /** How much is told of a name that nobody knows. */
 const TOLD_NAME_CHARACTERS = 100;
@@ -95,7 +96,7 @@ function decoded(text: string): string | null {
 
 function readValue({ name, shape, isArray, type }: Parameter, texts: string[], problems: Problem[]): unknown {
   if (texts.length > 1 && !isArray) {
-    problems.push({ path: [name], message: `must be given once, is given ${texts.length} times` });
+    problems.push({ path: [name], message: `must be given once, is given ${some(texts.length, "time")}` });
     return undefined;
   }
   const before = problems.length;

@@ -1,3 +1,4 @@
+import { some } from "../core/some.ts";
 import { DAY_SECONDS, type LimitState, MINUTE_SECONDS, tighter } from "../core/windows.ts";
 import { type Answer, commonLines } from "./answer.ts";
 import { linesOf } from "./wire/reply.ts";
@@ -72,11 +73,12 @@ export function tooManyRequests(
   const wait = Math.max(1, resetAt - nowSeconds);
   const code = isDay ? "daily_quota_exceeded" : "rate_limit_exceeded";
   const what = isDay ? "today (UTC)" : "this minute";
+  const all = `${limit === 1 ? "The" : "All"} ${some(limit, "request")}`;
   return {
     status: 429,
     code,
     headerLines: `retry-after: ${wait}\r\n${isDay ? notAgainLine : ""}`,
-    body: `{"code":"${code}","message":"All ${limit} requests of ${what} are spent. Wait ${wait} s. ${advice}.","status":429}`,
+    body: `{"code":"${code}","message":"${all} of ${what} ${limit === 1 ? "is" : "are"} spent. Wait ${wait} s. ${advice}.","status":429}`,
   };
 }
 

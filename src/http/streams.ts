@@ -1,6 +1,7 @@
 import type { Subscription } from "../contract/route.ts";
 import { Failure } from "../core/failure.ts";
 import type { Reads } from "../core/ports.ts";
+import { some } from "../core/some.ts";
 import type { Asked, Callers, KnownCaller } from "./caller.ts";
 import { catchUp, type EventReader, read } from "./event-reader.ts";
 import { type Follower, heartbeat, newFollower, say } from "./follower.ts";
@@ -131,10 +132,13 @@ function tooManyWith(
 }
 
 function tooManyInAll(most: number): Failure {
-  return new Failure("overloaded", `This server has ${most} streams, as many as it takes. Connect later.`);
+  return new Failure(
+    "overloaded",
+    `This server has ${some(most, "stream")}, as many as it takes. Connect later.`,
+  );
 }
 
 function tooManyOfOne(most: number): Failure {
-  const message = `This client has ${most} streams here, as many as it may have. End one first, or share one.`;
+  const message = `This client has ${some(most, "stream")} here, as many as it may have. End one first, or share one.`;
   return new Failure("too_many_streams", message, undefined, TRY_AGAIN_SECONDS);
 }

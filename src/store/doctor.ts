@@ -1,4 +1,5 @@
 import type { Awaitable } from "../core/ports.ts";
+import { some } from "../core/some.ts";
 import { type Db, sql } from "./statement.ts";
 
 /** Something in the store that its rules do not allow. */
@@ -54,7 +55,7 @@ const checks: readonly Check[] = [
         or (status = 'available' and quantity = 0)
         or (status = 'pending' and quantity = 0 and open_orders = 0) limit :limit`,
     says: ({ id, status, quantity, openOrders }) =>
-      `pet ${id} is ${status} with ${quantity} in stock and ${openOrders} open orders`,
+      `pet ${id} is ${status} with ${quantity} in stock and ${some(Number(openOrders), "open order")}`,
   },
   {
     name: "open orders are counted",
@@ -63,7 +64,8 @@ const checks: readonly Check[] = [
       from pets p left join
         (select pet_id, count(*) as number from orders where complete = 0 and pet_id is not null group by pet_id) o on o.pet_id = p.id
       where p.open_orders <> coalesce(o.number, 0) limit :limit`,
-    says: ({ id, openOrders, number }) => `pet ${id} counts ${openOrders} open orders, there are ${number}`,
+    says: ({ id, openOrders, number }) =>
+      `pet ${id} counts ${some(Number(openOrders), "open order")}, and has ${number}`,
   },
   {
     name: "open orders have their pet",

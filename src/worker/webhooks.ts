@@ -27,8 +27,11 @@ export function openWebhooks(options: WebhooksOptions): Deliverer {
   });
 }
 
-/** Not by the system's own function: that waits in a few threads, and a name server that says nothing would hold up all names. */
-const systemResolve: Resolve = async (hostname) => {
+/**
+ * As the machine resolves names, but not by its own function: that waits in a few threads, and a name server that says nothing would
+ * hold up all names.
+ */
+export const systemResolve: Resolve = async (hostname) => {
   const found = await dns.lookup(hostname, { backend: "c-ares" });
   return found.map(({ address }) => address);
 };

@@ -39,6 +39,24 @@ describe("the stock of a pet", () => {
     }
   });
 
+  test("is what the text of the number says, however it is written, and nothing is rounded to it", async () => {
+    const { id: petId } = await store.aPet(7);
+    const set = (text: string) =>
+      store.staff.send("PUT", `/store/inventory/${petId}`, { raw: `{"quantity":${text}}` });
+    for (const text of ["1e-400", "-1e-400", "1.0000000000000000001", "5e-1", "1e400"]) {
+      const { code, details } = await refused(store, () => set(text));
+      expect([text, code, details[0].field]).toEqual([text, "invalid_body", "quantity"]);
+      expect(details[0].message).toStartWith("must be an integer, got ");
+    }
+    for (const [text, quantity] of [
+      ["3.0", 3],
+      ["1e2", 100],
+      ["120e-1", 12],
+      ["-0", 0],
+    ] as const)
+      expect([text, (await set(text)).body.quantity]).toEqual([text, quantity]);
+  });
+
   test("is set alone: a status or another field beside it is refused", async () => {
     const { id: petId } = await store.aPet();
     const { details } = await refused(store, () =>

@@ -4,6 +4,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { migrations } from "../../src/store/migrations.ts";
 import { headerLine, rowLine, tableLine } from "../../src/store/move/format.ts";
 import { carried } from "../../src/store/move/tables.ts";
 import { aPlace, diagnosed, type EngineName, engines, exported, ORIGIN, type Place } from "../move/places.ts";
@@ -200,6 +201,63 @@ test("what cannot be done is said in one sentence, with exit code 1, and changes
   const noFile = await petstore(["export"], at(source));
   expect({ code: noFile.code, stdout: noFile.stdout }).toEqual({ code: 2, stdout: "" });
 }, 30_000);
+
+test.each(["-", "a file"])(
+  "what is no export, from %s, is refused by what it is, and no store is made for it",
+  async (from) => {
+    await using source = await aPlace("sqlite");
+    await petstore(["demo"], at(source));
+    const whole = await exported(source.url);
+    const name = from === "-" ? "Standard input" : join(source.folder, "given");
+    const newer = (change: (header: Record<string, number>) => void) => {
+      const [first, ...rest] = whole.split("\n");
+      const header = JSON.parse(first as string);
+      change(header);
+      return [JSON.stringify(header), ...rest].join("\n");
+    };
+    const cases: [string | Uint8Array, string][] = [
+      [
+        readFileSync(source.url),
+        `${name} is a database, and no export. If it is a backup, 'petstore restore' takes it; nothing was changed.`,
+      ],
+      ["", `${name} is empty, and no export; nothing was changed.`],
+      [
+        Bun.gzipSync(whole),
+        `${name} is compressed by gzip. Unpack it on the way: 'gunzip < FILE | petstore import -'; nothing was changed.`,
+      ],
+      [
+        whole.slice(0, 50),
+        "line 1: the file ends in the middle of this line, and is not whole. Nothing was imported.",
+      ],
+      ["\n", "line 1: this is not JSON in UTF-8. Nothing was imported."],
+      [
+        "{}\n",
+        "line 1: this is not an export of Petstore; make one with 'petstore export'. Nothing was imported.",
+      ],
+      [
+        newer((header) => (header.version = 2)),
+        "line 1: the file has version 2 of the format, this program reads 1. Import it with the version of Petstore that made it. Nothing was imported.",
+      ],
+      [
+        newer((header) => (header.migration = 1000)),
+        `line 1: the file was made with migration 1000, this program knows only ${migrations.length}. Import it with the version of Petstore that made it, or a newer one. Nothing was imported.`,
+      ],
+    ];
+    const given = join(source.folder, "given");
+    const made = join(source.folder, "new/store.db");
+    for (const [bytes, says] of cases) {
+      writeFileSync(given, bytes);
+      const words = `${PETSTORE} import --database-url ${made} ${from === "-" ? `- < ${given}` : given}`;
+      const { code, stdout, stderr } = await run(["sh", "-c", words]);
+      expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: "", stderr: `petstore: ${says}\n` });
+      expect(existsSync(join(source.folder, "new"))).toBe(false);
+    }
+    writeFileSync(given, whole);
+    const { code } = await run(["sh", "-c", `${PETSTORE} import --database-url ${made} - < ${given}`]);
+    expect([code, await exported(made)]).toEqual([0, whole]);
+  },
+  60_000,
+);
 
 test("an export that cannot be written to its end leaves no file, and a reader that goes away ends it", async () => {
   await using source = await aPlace("sqlite");

@@ -5,6 +5,7 @@ import { rulesOf } from "../../src/core/rules.ts";
 import { IDLE_MS, LINK_MS, SESSION_MS, SESSIONS_OF_A_KEY } from "../../src/core/sessions.ts";
 import { signedIn } from "../../src/http/console/sessions.ts";
 import { eventually } from "../cli/command.ts";
+import { raw } from "../contract/raw.ts";
 import { aStore, type Person, type TestStore } from "../harness.ts";
 
 const NOTED_MS = 3000;
@@ -76,6 +77,86 @@ test("over TLS the cookie is Secure and bound to the host: by the page's origin,
   expect(await cookie(plain, { "x-forwarded-proto": "https" })).not.toContain("Secure");
   const host = new URL(plain.url).host;
   expect(await cookie(plain, { origin: `https://${host}`, "sec-fetch-site": "same-origin" })).toMatch(secure);
+});
+
+/** The ways in which a request can say that its browser is on TLS: a proxy that is believed, the page's origin, the page itself. */
+function overTls({ url }: TestStore): Record<string, string>[] {
+  return [
+    { ...ours, "x-forwarded-proto": "https" },
+    { ...ours, origin: `https://${new URL(url).host}` },
+    { "x-petstore-console": "tls" },
+  ];
+}
+
+test("over TLS a cookie that anybody can plant, from another host of the domain or over plain HTTP, signs nobody in", async () => {
+  await using store = await aStore({ TRUST_PROXY: "1" });
+  const planted = await session(store, store.stranger);
+  const secure = cookieOf(
+    await signIn(store, { "x-api-key": store.staff.key, "x-forwarded-proto": "https" }),
+  );
+  expect((await ask(store, { ...ours, cookie: planted })).status).toBe(200);
+  for (const headers of overTls(store)) {
+    expect(await ask(store, { ...headers, cookie: planted })).toMatchObject(signedOut);
+    for (const cookie of [`${planted}; ${secure}`, `${secure}; ${planted}`]) {
+      const { body } = await ask(store, { ...headers, cookie });
+      expect(body.key?.id).toBe(store.staff.keyId);
+    }
+    const out = { method: "DELETE", headers: { ...headers, cookie: planted } };
+    expect((await fetch(`${store.url}/console/session`, out)).status).toBe(204);
+  }
+  expect((await ask(store, { ...ours, cookie: planted })).status).toBe(200);
+});
+
+test("a session counts only in the cookie that it was given as", async () => {
+  await using store = await aStore({ TRUST_PROXY: "1" });
+  const plain = await session(store, store.staff);
+  const tls = { "x-api-key": store.staff.key, "x-forwarded-proto": "https" };
+  const secure = cookieOf(await signIn(store, tls));
+  for (const headers of overTls(store))
+    expect((await ask(store, { ...headers, cookie: secure })).status).toBe(200);
+  expect(await ask(store, { ...ours, cookie: secure })).toMatchObject(signedOut);
+  // A browser sends both to a server on this machine, whatever stands on the other port.
+  expect((await ask(store, { ...ours, cookie: `${secure}; ${plain}` })).status).toBe(200);
+  for (const cookie of [secure.replace("__Host-", ""), `__Host-${plain}`])
+    for (const headers of [ours, ...overTls(store)])
+      expect(await ask(store, { ...headers, cookie })).toMatchObject(signedOut);
+});
+
+test("two cookies of one name are nobody's: which of them is the server's cannot be told", async () => {
+  await using store = await aStore({ TRUST_PROXY: "1" });
+  const tls = { "x-forwarded-proto": "https" };
+  for (const headers of [{}, tls]) {
+    const cookie = async ({ key }: Person) => cookieOf(await signIn(store, { "x-api-key": key, ...headers }));
+    const [own, planted] = [await cookie(store.staff), await cookie(store.stranger)];
+    for (const both of [`${own}; ${planted}`, `${planted}; a=b; ${own}`, `${own}; ${own}`]) {
+      const { status, body } = await ask(store, { ...ours, ...headers, cookie: both });
+      expect([status, body.code, body.message]).toEqual([
+        401,
+        "missing_api_key",
+        "Two cookies have the name of the console's: one of them is not the server's. Delete the cookies of this site, and sign in again.",
+      ]);
+    }
+    expect((await ask(store, { ...ours, ...headers, cookie: `${own}; a=b` })).status).toBe(200);
+  }
+});
+
+test("a name that only looks like the cookie's is another one", async () => {
+  await using store = await aStore({ TRUST_PROXY: "1" });
+  const tls = { "x-api-key": store.staff.key, "x-forwarded-proto": "https" };
+  const secure = cookieOf(await signIn(store, tls));
+  const asks = async (cookie: string) => {
+    const headers: [string, string][] = [
+      ["X-Petstore-Console", "1"],
+      ["X-Forwarded-Proto", "https"],
+      ["Cookie", cookie],
+    ];
+    return (await raw(store.url, { method: "GET", path: "/account", headers })).status;
+  };
+  expect(await asks(secure)).toBe(200);
+  expect(await asks(`a=b;\t${secure} ;c`)).toBe(200);
+  // Browsers take these from any host of the domain: the name does not start with `__Host-`.
+  for (const blank of ["\xa0", "\x85", "\xa0 ", "%5F"]) expect(await asks(blank + secure)).toBe(401);
+  expect(await asks(secure.toLowerCase().replace(/=.*/, secure.slice(secure.indexOf("="))))).toBe(401);
 });
 
 test("the cookie counts only in requests of the console's own page", async () => {
@@ -260,9 +341,14 @@ test("a request is one use of its session, however long it lasts and however oft
   const { identify } = signedIn({
     store: store.beside.reads,
     introduce: () => {},
+    trustProxy: 0,
     wasUsed: (_hash, _keyId, now) => void uses.push(now - store.clock.now),
   });
-  const request = () => ({ url: "/events/stream", headers: new Headers({ ...ours, cookie }) });
+  const request = () => ({
+    url: "/events/stream",
+    peer: "127.0.0.1",
+    headers: new Headers({ ...ours, cookie }),
+  });
   const [stream, later] = [request(), request()];
   for (const [asked, minutes] of [
     [stream, 5],

@@ -4,6 +4,7 @@ import { hashOf } from "../../src/core/key-format.ts";
 import { perform } from "../../src/core/perform.ts";
 import { rulesOf } from "../../src/core/rules.ts";
 import { aStore, type TestStore } from "../harness.ts";
+import { aCertificate } from "../servers/certificate.ts";
 import { aBrowser, aVisitor, until } from "./browser.ts";
 
 let browser: Browser;
@@ -143,6 +144,38 @@ test("the page of another origin can do nothing with the session, even if every 
   expect(await page.textContent("body")).toContain("missing_api_key");
   expect(await store.snapshot()).toBe(before);
   await visitor.open("", "Overview");
+});
+
+test("over TLS a planted cookie signs nobody in to the page, whatever the proxy tells", async () => {
+  await using store = await aStore();
+  using certificate = await aCertificate();
+  // It says nothing of TLS, and nothing that it says would be believed.
+  using proxy = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    tls: { key: Bun.file(certificate.key), cert: Bun.file(certificate.certificate) },
+    fetch: ({ url, method, headers, body }) => {
+      const { pathname, search } = new URL(url);
+      const passed = new Headers(headers);
+      passed.delete("accept-encoding");
+      return fetch(store.url + pathname + search, { method, headers: passed, body });
+    },
+  });
+  const url = `https://localhost:${proxy.port}`;
+  await using visitor = await aVisitor(browser, { url }, { ignoreHTTPSErrors: true });
+  const { page } = visitor;
+  await using stranger = await aVisitor(browser, store);
+  await stranger.enter(store.stranger);
+  const [planted] = await stranger.page.context().cookies();
+  const { name, value } = planted as { name: string; value: string };
+  await page.context().addCookies([{ name, value, domain: "localhost", path: "/" }]);
+  await page.goto(`${url}/console`);
+  await page.getByLabel("API key").waitFor();
+  await visitor.signIn(store.staff);
+  await visitor.open("account", "Account");
+  const names = (await page.context().cookies()).map((each) => each.name);
+  expect(names.sort()).toEqual([`__Host-${name}`, name]);
+  expect(visitor.faults).toEqual([]);
 });
 
 test("the page can be framed by nobody", async () => {

@@ -3,7 +3,7 @@ import type { Role } from "../../src/contract/route.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { hashOf, KEY_BYTES, keyFrom } from "../../src/core/key-format.ts";
 import type { KnownKey } from "../../src/core/ports.ts";
-import { type Callers, callers } from "../../src/http/caller.ts";
+import { type Asked, type Callers, callers } from "../../src/http/caller.ts";
 import { openStore } from "../../src/store/sqlite/store.ts";
 import { aFolder } from "../cli/command.ts";
 
@@ -47,12 +47,12 @@ async function aKey({ role = "staff", expiresAt = null as number | null } = {}) 
   return { key, id, clientId };
 }
 
-function asked(headers: Record<string, string>, url = "http://petstore/pets"): Request {
-  return new Request(url, { headers });
+function asked(headers: Record<string, string>, url = "http://petstore/pets"): Asked {
+  return { url, headers: new Headers(headers), peer: "127.0.0.1" };
 }
 
 /** The code that a request is refused with, or "let in". */
-async function outcome(request: Request, now = NOW): Promise<string> {
+async function outcome(request: Asked, now = NOW): Promise<string> {
   const caller = await known.identify(request, now);
   return caller instanceof Failure ? caller.code : "let in";
 }
@@ -121,7 +121,7 @@ for (const [what, change] of mistakes) {
 
 test("no key, a key in the URL, two keys and another scheme are refused without a look-up", async () => {
   const [{ key }, other] = [await aKey(), await aKey()];
-  const requests: [Request, string][] = [
+  const requests: [Asked, string][] = [
     [asked({}), "missing_api_key"],
     [asked({ "x-api-key": key }, `http://petstore/pets?key=${key}`), "invalid_api_key"],
     [asked({ "x-api-key": key, authorization: `Bearer ${other.key}` }), "invalid_api_key"],

@@ -3,6 +3,7 @@ import { IDLE_SECONDS } from "../../src/http/wire/connection.ts";
 import { ARRIVAL_SECONDS } from "../../src/http/wire/inlet.ts";
 import { listen } from "../../src/http/wire/listen.ts";
 import type { Reply } from "../../src/http/wire/reply.ts";
+import { eventually } from "../cli/command.ts";
 import { aCaller, echo, get, ok } from "./caller-end.ts";
 import { aWire } from "./wire.ts";
 
@@ -138,5 +139,36 @@ test("an answer that fails ends its connection, and is not counted as under way 
     expect([path, listening.underWay]).toEqual([path, 0]);
   }
   expect(faults.map(String)).toEqual(["Error: now", "Error: later"]);
+  await listening.stop();
+});
+
+test("where connections make room, one that is being answered does not; if all are, who comes is closed", async () => {
+  const late = Promise.withResolvers<Reply>();
+  const listening = listen({
+    host: "127.0.0.1",
+    port: 0,
+    maxConnections: 2,
+    makesRoom: true,
+    onCrowded: () => {},
+    isStopping: () => false,
+    refuse: ({ status, code }) => ({ status, headerLines: "", body: code }),
+    onFault: () => {},
+    answer: ({ pathname }) => (pathname === "/late" ? late.promise : ok(pathname)),
+  });
+  const url = `http://127.0.0.1:${listening.port}`;
+  using first = await aWire(url);
+  using idle = await aWire(url);
+  first.say(get("/late"));
+  idle.say(get("/soon"));
+  expect((await idle.answer()).text).toBe("/soon");
+  using second = await aWire(url);
+  expect(await idle.rest()).toEqual([]);
+  second.say(get("/late"));
+  await eventually(() => listening.underWay === 2, 3000);
+  const third = await aWire(url).catch(() => null);
+  expect((await third?.rest()) ?? []).toEqual([]);
+  expect([listening.connections, listening.turnedAway]).toEqual([2, 2]);
+  late.resolve(ok("/late"));
+  for (const wire of [first, second]) expect((await wire.answer()).text).toBe("/late");
   await listening.stop();
 });

@@ -53,6 +53,11 @@ const integers: readonly [string, unknown][] = [
   ["1.2345000000000000e4", 12345],
   ["1200000000000000000e-17", 12],
   ["120.0000000000000000E-1", 12],
+  ["120e-1", 12],
+  ["0e-9", 0],
+  ["1.0", 1],
+  ["1e2", 100],
+  ["1e400", Number.POSITIVE_INFINITY],
 ];
 
 for (const [text, value] of integers) {
@@ -69,6 +74,9 @@ test.each([
   "10000000000000000001e-19",
   "1.00000000000000000001E+1",
   "0.0000000000000000001e-400",
+  "1e-400",
+  "-1E-400",
+  "1e-99999999999",
 ])("the number %s does not become an integer by rounding", (text) => {
   expect(parse(`[${text}]`)).toEqual([Number.NaN]);
 });

@@ -39,7 +39,7 @@ afterAll(async () => {
 /** A follower whose caller has room or has not, as the test wants. */
 function aFollower(after: number, types?: readonly ["pet.deleted"]) {
   const heard = { text: "", hasRoom: true, waiting: Promise.withResolvers<void>() };
-  const request = { url: "/events/stream", headers: { get: () => null } };
+  const request = { url: "/events/stream", peer: "127.0.0.1", headers: { get: () => null } };
   const stream = streams.open({ after, types }, request, { clientId: 1 } as never);
   const sink: Sink = {
     send(text) {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { ErrorBody } from "../../src/contract/shapes.ts";
+import { eventually } from "../cli/command.ts";
 import { aStore, type Person, type TestStore } from "../harness.ts";
+import { aWire, type Wire } from "../http/wire.ts";
 import { limitsOf } from "../limits/spending.ts";
 import { answersIn, figureOf, metricsOf } from "./shop.ts";
 
@@ -97,6 +99,28 @@ test("a port of its own has the figures for whoever reaches it, and nothing else
     expect([path, reply.status, body.code, body.status]).toEqual([path, 404, "not_found", 404]);
     expect(body.message).not.toContain(store.admin.key);
   }
+});
+
+test("whoever begins requests on a port of its own and never ends them keeps nobody from looking", async () => {
+  const at = store.metricsUrl as string;
+  const rest = "Host: petstore\r\n\r\n";
+  using wires = new DisposableStack();
+  const begun: Wire[] = [];
+  for (let n = 0; n < 250; n++) {
+    const wire = wires.use(await aWire(at));
+    wire.say("GET /metrics HTTP/1.1\r\n");
+    begun.push(wire);
+  }
+  for (let time = 0; time < 20; time++) {
+    const scrape = await fetch(at, { headers: { connection: "close" } });
+    expect([scrape.status, (await scrape.text()).includes("petstore_build_info")]).toEqual([200, true]);
+  }
+  // The oldest went; the newest are still listened to.
+  expect(await begun[0]?.rest()).toEqual([]);
+  begun.at(-1)?.say(rest);
+  expect((await begun.at(-1)?.answer())?.status).toBe(200);
+  const isTold = () => store.logged().includes("those that only waited were closed");
+  expect(await eventually(isTold, 3000)).toBe(true);
 });
 
 test("looking at a port of its own is no request of the API", async () => {

@@ -108,13 +108,13 @@ const damages: Damage[] = [
     damage: "open orders that are miscounted",
     sql: ({ open }) => `update pets set open_orders = 2 where id = ${open.id}`,
     check: "open orders are counted",
-    says: ({ open }) => `pet ${open.id} counts 2 open orders, there are 1`,
+    says: ({ open }) => `pet ${open.id} counts 2 open orders, and has 1`,
   },
   {
     damage: "an order that is lost",
     sql: ({ order }) => `delete from orders where id = ${order.id}`,
     check: "open orders are counted",
-    says: ({ open }) => `pet ${open.id} counts 1 open orders, there are 0`,
+    says: ({ open }) => `pet ${open.id} counts 1 open order, and has 0`,
   },
   {
     damage: "an open order of a pet that is gone",

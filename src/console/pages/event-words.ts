@@ -30,7 +30,7 @@ const sentences: Sentences = {
   "quota.warning": ({ clientId, used, limit }) =>
     `Client ${clientId} has used ${count(used)} of its ${some(limit, "request")} of today`,
   "key.strike_warning": ({ keyId, strikes, threshold }) =>
-    `Key ${keyId} has ${strikes} of ${threshold} strikes`,
+    `Key ${keyId} has ${strikes} of ${some(threshold, "strike")}`,
   "key.banned": ({ keyId, until }) => [`Key ${keyId} is banned until `, time(until)],
   "key.unbanned": ({ keyId }) => `Key ${keyId} works again`,
   "webhook.disabled": ({ webhookId, reason }) =>

@@ -33,7 +33,7 @@ async function show({ account, query, signal }: Visit): Promise<Child> {
         "nav",
         { class: "choices", "aria-label": "What is plotted" },
         ranges.map((each) =>
-          choice(`${each} days`, { days: each, of: query.get("of") ?? undefined }, each === days),
+          choice(some(each, "day"), { days: each, of: query.get("of") ?? undefined }, each === days),
         ),
         mayAct(account, "admin") && [
           choice("all clients", { days }, isOfAll),
@@ -59,7 +59,7 @@ function total({ total: each }: Usage, days: number): Child {
   return h(
     "p",
     { class: "soft" },
-    `${some(sum, "request")} in ${days} days, ${count(each.at(-1) ?? 0)} of them today.`,
+    `${some(sum, "request")} in ${some(days, "day")}, ${count(each.at(-1) ?? 0)} of them today.`,
   );
 }
 
@@ -100,7 +100,7 @@ function meters({ key }: Account, { minute, day, strikes, bannedUntil }: Limits)
         "p",
         { class: "soft" },
         bannedUntil === undefined
-          ? `The ${strikes.threshold}th within ${strikes.windowSeconds / 60} minutes bans the ${key.role} key for a time.`
+          ? `${count(strikes.threshold)} within ${some(strikes.windowSeconds / 60, "minute")} ${strikes.threshold === 1 ? "bans" : "ban"} the ${key.role} key for a time.`
           : `Banned until ${new Date(bannedUntil).toLocaleString()}.`,
       ),
     ),

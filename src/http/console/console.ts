@@ -26,6 +26,7 @@ export interface Console {
 export function openConsole(options: ConsoleOptions): Console {
   const { trustProxy, store, introduce, keyWasUsed } = options;
   const sessions = signedIn({
+    trustProxy,
     store,
     introduce,
     wasUsed: (hash, keyId, now) => {

@@ -1,9 +1,9 @@
 import { Failure, Unavailable } from "../../core/failure.ts";
-import { hashOf } from "../../core/key-format.ts";
 import type { KnownKey, Reads, SessionRecord } from "../../core/ports.ts";
 import { isOver, USE_NOTED_MS } from "../../core/sessions.ts";
+import type { TrustedProxies } from "../address.ts";
 import { type Asked, callerOf, type KnownCaller, overloaded, refusal, type Sessions } from "../caller.ts";
-import { sessionOf } from "./cookie.ts";
+import { cookieReader } from "./cookie.ts";
 
 /** How long a session that was looked up is used again: what ends it is known everywhere within a second. */
 const REMEMBERED_MS = 500;
@@ -11,6 +11,7 @@ const REMEMBERED_MS = 500;
 const REMEMBERED = 1000;
 
 export interface SessionOptions {
+  readonly trustProxy: TrustedProxies;
   readonly store: Pick<Reads, "session">;
   /** A key was looked up: the limiter learns what is known of it. */
   readonly introduce: (known: KnownKey, askedAt: number) => void;
@@ -25,7 +26,8 @@ interface Remembered extends Pick<SessionRecord, "endsAt"> {
 }
 
 /** Who is signed in: a cookie stands for the key that it was traded for, with all that holds for that key. */
-export function signedIn({ store, introduce, wasUsed }: SessionOptions): Sessions {
+export function signedIn({ trustProxy, store, introduce, wasUsed }: SessionOptions): Sessions {
+  const { sessionOf } = cookieReader(trustProxy);
   const remembered = new Map<string, Remembered>();
   /** A stream is looked at again and again: somebody who only leaves it open does nothing. */
   const noticed = new WeakSet<Asked>();
@@ -60,9 +62,8 @@ export function signedIn({ store, introduce, wasUsed }: SessionOptions): Session
 
   return {
     identify(request, now, rememberedOnly) {
-      const token = sessionOf(request.headers);
-      if (token === undefined) return undefined;
-      const hash = hashOf(token);
+      const hash = sessionOf(request);
+      if (typeof hash !== "string") return hash;
       const known = remembered.get(hash);
       if (known && performance.now() < known.until && works(known, now))
         return noted(request, hash, known, now);

@@ -1,4 +1,5 @@
 import { plans } from "../../core/plans.ts";
+import { some } from "../../core/some.ts";
 import { conventions } from "./introduction.ts";
 import { type Dates, type KnownError, type Operation, type Reference, reference } from "./reference.ts";
 
@@ -15,7 +16,7 @@ export function llmsText(dates: Dates): string {
       "Plans",
       Object.entries(plans).map(([plan, quota]) =>
         quota
-          ? `- ${plan}: ${quota.perMinute} requests a minute, ${quota.perDay} a UTC day.`
+          ? `- ${plan}: ${some(quota.perMinute, "request")} a minute, ${quota.perDay} a UTC day.`
           : `- ${plan}: both numbers as agreed.`,
       ),
     ),

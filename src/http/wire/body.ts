@@ -5,6 +5,8 @@ import { type Framing, malformed } from "./head.ts";
 const LINE_BYTES = 1024;
 /** What may follow the last chunk. */
 const TRAILER_BYTES = 8 * 1024;
+/** Of all chunks of a body together: a body of one byte a chunk would cost a thousand times what it holds. */
+const EXTENSION_BYTES = 16 * 1024;
 
 /** Finds a body's end in what arrives. */
 export interface BodyReader {
@@ -70,6 +72,7 @@ function chunkedBody(keep: Keep): BodyReader {
   let state: ChunkState = "size";
   let missing = 0;
   let trailerBytes = 0;
+  let extensionBytes = 0;
 
   /** The next line, or `null` while it has not come whole. */
   const line = (): string | null => {
@@ -87,6 +90,8 @@ function chunkedBody(keep: Keep): BodyReader {
       const text = line();
       if (text === null) return false;
       const [, size] = sizeLine.exec(text) ?? refuseSizeLine();
+      extensionBytes += text.length - (size as string).length;
+      if (extensionBytes > EXTENSION_BYTES) malformed("The extensions of the chunks are too long.");
       missing = Number.parseInt(size as string, 16);
       state = missing === 0 ? "trailers" : "data";
       return true;

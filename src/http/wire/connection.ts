@@ -64,6 +64,16 @@ export class Connection {
     });
   }
 
+  /** Whether nobody is at work for it: a request has not come, or not whole, or its answer is not taken. */
+  get isWaiting(): boolean {
+    return this.#head === null && this.#stream === null;
+  }
+
+  /** The second in which it ends if it goes on waiting. */
+  get endsAt(): number {
+    return this.#deadline;
+  }
+
   receive(data: Buffer): void {
     if (this.#isOver) return;
     this.#inlet.receive(data);

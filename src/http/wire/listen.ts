@@ -10,7 +10,7 @@ export interface Listening {
   readonly underWay: number;
   /** Open connections. */
   readonly connections: number;
-  /** Connections that were ever closed as they came. */
+  /** Connections that were ever closed as they came, or for one that came. */
   readonly turnedAway: number;
   /** Takes no more connections, and is done when the last of them has ended; at once if they are cut. */
   stop(isCut?: boolean): Promise<void>;
@@ -19,9 +19,11 @@ export interface Listening {
 export interface ListenOptions extends Pick<Switchboard, "answer" | "refuse" | "isStopping"> {
   readonly host: string;
   readonly port: number;
-  /** Connections at once; more are closed as they come. */
+  /** Connections at once; more are closed as they come, unless others make room. */
   readonly maxConnections: number;
-  /** So many connections were closed as they came, within a second. */
+  /** Whether one that only waits is closed for one that comes. */
+  readonly makesRoom?: boolean;
+  /** So many connections were closed as they came, or for one that came, within a second. */
   readonly onCrowded: (closed: number) => void;
   /** What should never be thrown was. */
   readonly onFault: (error: unknown) => void;
@@ -32,7 +34,7 @@ export interface ListenOptions extends Pick<Switchboard, "answer" | "refuse" | "
  * between the kernel and the program for each request took about a fifth more of the processor.
  */
 export function listen(options: ListenOptions): Listening {
-  const { host, port, maxConnections, answer, refuse, isStopping, onCrowded, onFault } = options;
+  const { host, port, maxConnections, makesRoom, answer, refuse, isStopping, onCrowded, onFault } = options;
   const connections = new Set<Connection>();
   const gone = Promise.withResolvers<void>();
   let isStopped = false;
@@ -110,8 +112,12 @@ export function listen(options: ListenOptions): Listening {
         if (connections.size >= maxConnections) {
           closedAtOnce += 1;
           turnedAway += 1;
-          socket.terminate();
-          return;
+          const other = makesRoom ? nearestToItsEnd(connections) : undefined;
+          if (!other) {
+            socket.terminate();
+            return;
+          }
+          other.terminate();
         }
         socket.setNoDelay(true);
         socket.data = new Connection(socket, board);
@@ -164,6 +170,14 @@ export function listen(options: ListenOptions): Listening {
       clearInterval(timer);
     },
   };
+}
+
+/** Of those that only wait, for a request or for what they sent to be taken, the one that would end first. */
+function nearestToItsEnd(connections: Iterable<Connection>): Connection | undefined {
+  let nearest: Connection | undefined;
+  for (const each of connections)
+    if (each.isWaiting && each.endsAt < (nearest?.endsAt ?? Number.POSITIVE_INFINITY)) nearest = each;
+  return nearest;
 }
 
 function dateLine(): string {

@@ -1,3 +1,4 @@
+import { some } from "../../core/some.ts";
 import { migrations } from "../migrations.ts";
 import type { Value } from "../statement.ts";
 import { CannotMove, type MovedRow } from "./moving.ts";
@@ -82,7 +83,7 @@ export function readTable(line: unknown, { name, columns, numbersRows }: Carried
 export function readRow(line: readonly unknown[], { name, columns }: CarriedTable): MovedRow {
   const kinds = Object.entries(columns);
   if (line.length !== kinds.length)
-    throw new CannotMove(`a row of the table ${name} has ${kinds.length} values, not ${line.length}`);
+    throw new CannotMove(`a row of the table ${name} has ${some(kinds.length, "value")}, not ${line.length}`);
   return kinds.map(([column, kind], place) => {
     const value = line[place];
     if (value === null) return null;

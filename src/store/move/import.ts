@@ -1,3 +1,4 @@
+import { some } from "../../core/some.ts";
 import { statement } from "../statement.ts";
 import { type Counts, readEnd, readHeader, readRow, readTable } from "./format.ts";
 import { type Lines, linesOf } from "./lines.ts";
@@ -18,6 +19,12 @@ export async function importStore(
   const counts = await atLine(lines, () => filled(filling, lines, onRows));
   await requireWhole(filling, counts);
   return counts;
+}
+
+/** What a file begins with, which must hold its first line: refuses what is no export, or one that is not for this program. */
+export async function requireHeader(beginning: Uint8Array): Promise<void> {
+  const lines = linesOf([beginning]);
+  await atLine(lines, async () => readHeader(await lines.next()));
 }
 
 async function requireEmpty({ db }: Filling): Promise<void> {
@@ -59,7 +66,9 @@ async function filled(filling: Filling, lines: Lines, onRows: (rows: number) => 
     (name) => counts[name] !== rows[name],
   );
   if (wrong !== undefined)
-    throw new CannotMove(`the file says ${rows[wrong]} rows of ${wrong}, and has ${counts[wrong]}`);
+    throw new CannotMove(
+      `the file says ${some(Number(rows[wrong]), "row")} of ${wrong}, and has ${counts[wrong]}`,
+    );
   await lines.end();
   return counts;
 }
@@ -114,7 +123,7 @@ async function requireWhole(filling: Filling, counts: Counts): Promise<void> {
     const kept = await countOf(filling.db, table);
     if (kept !== counts[table.name])
       throw new CannotMove(
-        `The store has ${kept} rows of ${table.name}, the file ${counts[table.name]}. Nothing was imported.`,
+        `The store has ${some(Number(kept), "row")} of ${table.name}, the file ${counts[table.name]}. Nothing was imported.`,
       );
   }
   const [finding] = (await filling.diagnose()).findings;

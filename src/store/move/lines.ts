@@ -16,8 +16,10 @@ export interface Lines {
   end(): Promise<void>;
 }
 
+type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
 /** Reads JSON line by line, however the bytes come. */
-export function linesOf(chunks: AsyncIterable<Uint8Array>): Lines {
+export function linesOf(chunks: Chunks): Lines {
   const lines = split(chunks);
   const hash = createHash("sha256");
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -51,7 +53,7 @@ export function linesOf(chunks: AsyncIterable<Uint8Array>): Lines {
 }
 
 /** Lines with their ends; the last may have none. */
-async function* split(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, undefined> {
+async function* split(chunks: Chunks): AsyncGenerator<Uint8Array, undefined> {
   let begun: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of chunks) {

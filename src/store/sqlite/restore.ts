@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Unavailable } from "../../core/failure.ts";
+import { some } from "../../core/some.ts";
 import type { Diagnosis } from "../doctor.ts";
 import { CannotMove, Damaged } from "../move/moving.ts";
 import { NewerDatabase, UnusableDatabase } from "../usable.ts";
@@ -125,7 +126,7 @@ async function requireWholePages(file: string, bytes: number): Promise<void> {
   const pageBytes = written === 1 ? 65_536 : written;
   if (bytes % pageBytes !== 0)
     throw new Damaged([
-      { check: WHOLE, message: `its last page has ${bytes % pageBytes} bytes of ${pageBytes}` },
+      { check: WHOLE, message: `its last page has ${some(bytes % pageBytes, "byte")} of ${pageBytes}` },
     ]);
 }
 
