@@ -23,6 +23,7 @@ const house: readonly Entry[] = [
   { path: "clients", label: "Clients", role: "admin" },
   { path: "bans", label: "Bans", role: "admin" },
   { path: "audit", label: "Audit trail", role: "admin" },
+  { path: "webhooks", label: "Webhooks", role: "customer" },
   { path: "account", label: "Account", role: "customer" },
 ];
 
