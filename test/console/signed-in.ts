@@ -1,0 +1,43 @@
+// How tests of the console come in: one browser for a file, and somebody who is signed in and looks at a page.
+import { afterAll, beforeAll } from "bun:test";
+import type { Browser, BrowserContextOptions } from "playwright-core";
+import type { Person, TestStore } from "../harness.ts";
+import { aBrowser, aVisitor, type Visitor } from "./browser.ts";
+
+const STARTS_WITHIN_MS = 120_000;
+
+export interface SignedIn extends Visitor {
+  /** Presses a button by its name: the one that was drawn last, as a dialog is. */
+  press(name: string): Promise<void>;
+  /** Waits for what the page says. */
+  reads(text: string | RegExp): Promise<void>;
+}
+
+type At = readonly [path: string, heading: string | RegExp];
+
+/** Gives a window of its own to whoever comes. */
+export function visitors() {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await aBrowser();
+  }, STARTS_WITHIN_MS);
+  afterAll(() => browser.close());
+  return async (
+    store: TestStore,
+    person: Pick<Person, "key">,
+    [path, heading]: At,
+    options?: BrowserContextOptions,
+  ): Promise<SignedIn> => {
+    const visitor = await aVisitor(browser, store, options);
+    const { page } = visitor;
+    // As over plain HTTP from another machine.
+    await page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
+    await visitor.enter(person);
+    await visitor.open(path, heading);
+    return {
+      ...visitor,
+      press: (name) => page.getByRole("button", { name, exact: true }).last().click(),
+      reads: (text) => page.getByText(text).first().waitFor(),
+    };
+  };
+}
