@@ -33,7 +33,7 @@ const kept = [
   "id, client_id, role, name, hash, last_four, created_at, expires_at, revoked_at from api_keys",
   "* from bans",
   "* from audit",
-  "id, client_id, key_id, role, url, types, description, disabled_reason from webhooks",
+  "id, client_id, key_id, role, url, types, description, disabled_reason, disabled_by_operator from webhooks",
   "id, webhook_id, message_id, body, cause from webhook_deliveries where cause in ('ping', 'resend')",
 ];
 

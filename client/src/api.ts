@@ -46,6 +46,52 @@ export interface AdminUsage {
   }[];
 }
 
+/** A webhook of any client, without its secret. */
+export interface AdminWebhook {
+  /** The record's id. */
+  id: number;
+  /** Where events are sent: https, on a public address, without user name, password and fragment. */
+  url: string;
+  /** Only events of these types; without it, all that the webhook may see. */
+  types?: ("pet.created" | "pet.updated" | "pet.status_changed" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "inventory.changed" | "inventory.depleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "quota.warning" | "key.strike_warning" | "key.banned" | "key.unbanned" | "webhook.disabled")[];
+  /** What the webhook is for. */
+  description?: string;
+  /** Whether events are sent. */
+  enabled: boolean;
+  /**
+   * Why it is not enabled: the client asked for it, the receiver answered 410, nothing was delivered for 5
+   * days, or the operator disabled it, and then only the operator enables it again.
+   */
+  disabledReason?: "asked" | "gone" | "failing" | "operator";
+  /** When the first try failed since the last success. */
+  failingSince?: string;
+  /** What a key may do; each role includes the ones before it. */
+  role: Role;
+  /**
+   * `own`: the catalogue, and the client's own orders, keys, quota and webhooks. `all`: every event, while
+   * the key in `keyId` works and is staff's.
+   */
+  sees: "own" | "all";
+  /** The client's key that made it or changed it last. */
+  keyId: number;
+  /** Until then deliveries are signed with the previous secret as well. */
+  previousSecretUntil?: string;
+  /** Whether past events are being sent again. */
+  replaying: boolean;
+  /** When it was made. */
+  createdAt: string;
+  /** The client that it belongs to. */
+  clientId: number;
+}
+
+/** What an operator can change of a client's webhook. */
+export interface AdminWebhookUpdate {
+  /**
+   * `false` sends nothing more, and the client cannot enable it; `true` begins with what happens from now on.
+   */
+  enabled?: boolean;
+}
+
 /** Something that an admin, or a client with its keys, did. */
 export interface AuditEntry {
   /** The record's id. */
@@ -247,9 +293,10 @@ export interface CreatedWebhook {
   /** Whether events are sent. */
   enabled: boolean;
   /**
-   * Why it is not enabled: it was asked for, the receiver answered 410, or nothing was delivered for 5 days.
+   * Why it is not enabled: the client asked for it, the receiver answered 410, nothing was delivered for 5
+   * days, or the operator disabled it, and then only the operator enables it again.
    */
-  disabledReason?: "asked" | "gone" | "failing";
+  disabledReason?: "asked" | "gone" | "failing" | "operator";
   /** When the first try failed since the last success. */
   failingSince?: string;
   /** What a key may do; each role includes the ones before it. */
@@ -259,7 +306,7 @@ export interface CreatedWebhook {
    * the key in `keyId` works and is staff's.
    */
   sees: "own" | "all";
-  /** The key that made it or changed it last. */
+  /** The client's key that made it or changed it last. */
   keyId: number;
   /** Until then deliveries are signed with the previous secret as well. */
   previousSecretUntil?: string;
@@ -1014,9 +1061,10 @@ export interface Webhook {
   /** Whether events are sent. */
   enabled: boolean;
   /**
-   * Why it is not enabled: it was asked for, the receiver answered 410, or nothing was delivered for 5 days.
+   * Why it is not enabled: the client asked for it, the receiver answered 410, nothing was delivered for 5
+   * days, or the operator disabled it, and then only the operator enables it again.
    */
-  disabledReason?: "asked" | "gone" | "failing";
+  disabledReason?: "asked" | "gone" | "failing" | "operator";
   /** When the first try failed since the last success. */
   failingSince?: string;
   /** What a key may do; each role includes the ones before it. */
@@ -1026,7 +1074,7 @@ export interface Webhook {
    * the key in `keyId` works and is staff's.
    */
   sees: "own" | "all";
-  /** The key that made it or changed it last. */
+  /** The client's key that made it or changed it last. */
   keyId: number;
   /** Until then deliveries are signed with the previous secret as well. */
   previousSecretUntil?: string;
@@ -1042,10 +1090,10 @@ export interface WebhookDisabled {
   webhookId: number;
   /** The client's id. */
   clientId: number;
-  /** The receiver answered 410, or nothing was delivered for 5 days. */
-  reason: "gone" | "failing";
-  /** When the first try failed since the last success. */
-  failingSince: string;
+  /** The receiver answered 410, nothing was delivered for 5 days, or the operator disabled it. */
+  reason: "gone" | "failing" | "operator";
+  /** When the first try failed since the last success; of an operator's only if it failed. */
+  failingSince?: string;
 }
 
 /** `webhook.disabled`. */
@@ -1225,6 +1273,28 @@ export interface AdminKeysListQuery {
 
 /** What `admin.bans.list` can be asked for. */
 export interface AdminBansListQuery {
+  /** Records on a page. */
+  limit?: number | undefined;
+  /** Where the page starts: from the `Link` header of the page before. */
+  cursor?: string | undefined;
+}
+
+/** What `admin.webhooks.list` can be asked for. */
+export interface AdminWebhooksListQuery {
+  /** Only webhooks of this client. */
+  clientId?: number | bigint | undefined;
+  /** Only webhooks that are enabled, or that are not. */
+  enabled?: boolean | undefined;
+  /** Records on a page. */
+  limit?: number | undefined;
+  /** Where the page starts: from the `Link` header of the page before. */
+  cursor?: string | undefined;
+}
+
+/** What `admin.webhooks.deliveries.list` can be asked for. */
+export interface AdminWebhooksDeliveriesListQuery {
+  /** Only deliveries in this state. */
+  state?: DeliveryState | undefined;
   /** Records on a page. */
   limit?: number | undefined;
   /** Where the page starts: from the `Link` header of the page before. */
@@ -1664,6 +1734,44 @@ export interface AdminBansResource {
   lift(keyId: number | bigint, options?: WriteOptions): Call<undefined>;
 }
 
+/** The operations under `admin.webhooks.deliveries`. */
+export interface AdminWebhooksDeliveriesResource {
+  /**
+   * List the deliveries of a webhook of any client.
+   * Newest first, for as long as they are kept, with what was sent.
+   * GET /admin/webhooks/{webhookId}/deliveries, for keys of the role admin.
+   * It is beta and may change.
+   */
+  list(webhookId: number | bigint, query?: AdminWebhooksDeliveriesListQuery, options?: CallOptions): ListCall<Delivery>;
+}
+
+/** The operations under `admin.webhooks`. */
+export interface AdminWebhooksResource {
+  /**
+   * List the webhooks of all clients.
+   * GET /admin/webhooks, for keys of the role admin.
+   * It is beta and may change.
+   */
+  list(query?: AdminWebhooksListQuery, options?: CallOptions): ListCall<AdminWebhook>;
+  /**
+   * Get a webhook of any client.
+   * GET /admin/webhooks/{webhookId}, for keys of the role admin.
+   * It is beta and may change.
+   */
+  get(webhookId: number | bigint, options?: CallOptions): Call<AdminWebhook>;
+  /**
+   * Disable or enable a webhook of any client.
+   * What an operator has disabled the client can neither enable, change nor remove, and it can make no other
+   * webhook to the same host. The client is told by the event `webhook.disabled`. Whatever disabled it,
+   * `true` enables it. It goes on acting for the client's key.
+   * PATCH /admin/webhooks/{webhookId}, for keys of the role admin.
+   * It is beta and may change.
+   */
+  update(webhookId: number | bigint, body: AdminWebhookUpdate, options?: ChangeOptions): Call<AdminWebhook>;
+  /** `admin.webhooks.deliveries.list` */
+  readonly deliveries: AdminWebhooksDeliveriesResource;
+}
+
 /** The operations under `admin`. */
 export interface AdminResource {
   /** `admin.clients.list`, `admin.clients.create`, `admin.clients.get`, `admin.clients.update`, `admin.clients.remove` */
@@ -1672,6 +1780,8 @@ export interface AdminResource {
   readonly keys: AdminKeysResource;
   /** `admin.bans.list`, `admin.bans.impose`, `admin.bans.lift` */
   readonly bans: AdminBansResource;
+  /** `admin.webhooks.list`, `admin.webhooks.get`, `admin.webhooks.update`, `admin.webhooks.deliveries` */
+  readonly webhooks: AdminWebhooksResource;
   /**
    * Requests by day, operation and status.
    * Of one client, or of all. At most 92 days at once.
@@ -1679,7 +1789,7 @@ export interface AdminResource {
    */
   usage(query?: AdminUsageQuery, options?: CallOptions): Call<AdminUsage>;
   /**
-   * What was done to clients, keys and bans.
+   * What was done to clients, keys, bans and webhooks.
    * Newest first.
    * GET /admin/audit, for keys of the role admin.
    */
@@ -1704,7 +1814,7 @@ export interface Resources {
   readonly webhooks: WebhooksResource;
   /** `account.get`, `account.usage`, `account.limits`, `account.keys` */
   readonly account: AccountResource;
-  /** `admin.clients`, `admin.keys`, `admin.bans`, `admin.usage`, `admin.audit` */
+  /** `admin.clients`, `admin.keys`, `admin.bans`, `admin.webhooks`, `admin.usage`, `admin.audit` */
   readonly admin: AdminResource;
 }
 
@@ -1784,6 +1894,8 @@ export type ErrorCode =
   | "too_many_webhooks"
   /** 409: Nothing is sent to the webhook: it is disabled. */
   | "webhook_disabled"
+  /** 409: The operator has disabled the webhook, or another one of the client that leads to the same host. */
+  | "webhook_disabled_by_operator"
   /** 409: A request with the same `Idempotency-Key` is still running. */
   | "idempotency_in_progress"
   /** 410: The operation's sunset date has passed. */
@@ -1930,6 +2042,14 @@ export const routes = {
       list: "GET /admin/bans input list",
       impose: "PUT /admin/keys/{keyId}/ban input",
       lift: "DELETE /admin/keys/{keyId}/ban",
+    },
+    webhooks: {
+      list: "GET /admin/webhooks input list",
+      get: "GET /admin/webhooks/{webhookId}",
+      update: "PATCH /admin/webhooks/{webhookId} input",
+      deliveries: {
+        list: "GET /admin/webhooks/{webhookId}/deliveries input list",
+      },
     },
     usage: "GET /admin/usage input",
     audit: "GET /admin/audit input list",

@@ -16,6 +16,7 @@ import {
   Rotation,
   usageQuery,
 } from "./access-shapes.ts";
+import { adminWebhooks } from "./admin-webhooks.ts";
 import type { Api } from "./route.ts";
 import { paging } from "./shapes.ts";
 
@@ -223,6 +224,7 @@ export const admin = {
       example: {},
     },
   },
+  webhooks: adminWebhooks,
   usage: {
     at: "GET /admin/usage",
     summary: "Requests by day, operation and status",
@@ -236,7 +238,7 @@ export const admin = {
   },
   audit: {
     at: "GET /admin/audit",
-    summary: "What was done to clients, keys and bans",
+    summary: "What was done to clients, keys, bans and webhooks",
     description: "Newest first.",
     role: "admin",
     query: paging,

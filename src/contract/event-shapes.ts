@@ -58,10 +58,13 @@ const WebhookDisabled = object(
   {
     webhookId: id.described("The webhook's id."),
     clientId,
-    reason: oneOf(["gone", "failing"], {
-      description: "The receiver answered 410, or nothing was delivered for 5 days.",
+    reason: oneOf(["gone", "failing", "operator"], {
+      description:
+        "The receiver answered 410, nothing was delivered for 5 days, or the operator disabled it.",
     }),
-    failingSince: moment.described("When the first try failed since the last success."),
+    failingSince: moment
+      .described("When the first try failed since the last success; of an operator's only if it failed.")
+      .optional(),
   },
   { id: "WebhookDisabled", description: "Events are no longer sent to a webhook." },
 );

@@ -49,9 +49,9 @@ const shown = {
   id,
   ...fields,
   enabled: boolean({ description: "Whether events are sent." }),
-  disabledReason: oneOf(["asked", "gone", "failing"], {
+  disabledReason: oneOf(["asked", "gone", "failing", "operator"], {
     description:
-      "Why it is not enabled: it was asked for, the receiver answered 410, or nothing was delivered for 5 days.",
+      "Why it is not enabled: the client asked for it, the receiver answered 410, nothing was delivered for 5 days, or the operator disabled it, and then only the operator enables it again.",
   }).optional(),
   failingSince: moment.described("When the first try failed since the last success.").optional(),
   role: Role,
@@ -59,7 +59,7 @@ const shown = {
     description:
       "`own`: the catalogue, and the client's own orders, keys, quota and webhooks. `all`: every event, while the key in `keyId` works and is staff's.",
   }),
-  keyId: id.described("The key that made it or changed it last."),
+  keyId: id.described("The client's key that made it or changed it last."),
   previousSecretUntil: moment
     .described("Until then deliveries are signed with the previous secret as well.")
     .optional(),
@@ -73,6 +73,26 @@ export const Webhook = object(shown, {
 });
 export type Webhook = Value<typeof Webhook>;
 export const Webhooks = array(Webhook, { id: "Webhooks", description: "A page of webhooks." });
+
+export const AdminWebhook = object(
+  { ...shown, clientId: id.described("The client that it belongs to.") },
+  { id: "AdminWebhook", description: "A webhook of any client, without its secret." },
+);
+export type AdminWebhook = Value<typeof AdminWebhook>;
+export const AdminWebhooks = array(AdminWebhook, {
+  id: "AdminWebhooks",
+  description: "A page of the webhooks of all clients.",
+});
+
+export const AdminWebhookUpdate = object(
+  partial({
+    enabled: boolean({
+      description:
+        "`false` sends nothing more, and the client cannot enable it; `true` begins with what happens from now on.",
+    }),
+  }),
+  { id: "AdminWebhookUpdate", description: "What an operator can change of a client's webhook." },
+);
 
 export const CreatedWebhook = object(
   {

@@ -15,7 +15,7 @@ import {
 } from "./webhook-shapes.ts";
 
 const { webhookId, deliveryId } = webhookIds;
-const hook = {
+export const exampleWebhook = {
   id: 3,
   url: "https://shop.example/petstore-events",
   types: ["order.placed", "order.completed"],
@@ -26,7 +26,7 @@ const hook = {
   replaying: false,
   createdAt: "2026-11-15T09:00:00.000Z",
 };
-const delivery = {
+export const exampleDelivery = {
   id: 91,
   webhookId: 3,
   messageId: "42",
@@ -53,7 +53,7 @@ const newDelivery = {
   attempts: 0,
   createdAt: "2026-11-15T10:00:00.000Z",
   nextAttemptAt: "2026-11-15T10:00:00.000Z",
-  requestBody: delivery.requestBody,
+  requestBody: exampleDelivery.requestBody,
 };
 
 export const webhooks = {
@@ -67,7 +67,7 @@ export const webhooks = {
     kind: "list",
     errors: [],
     stability: "beta",
-    example: { returns: [hook] },
+    example: { returns: [exampleWebhook] },
   },
   create: {
     at: "POST /webhooks",
@@ -80,11 +80,11 @@ export const webhooks = {
     location: "/webhooks/{id}",
     kind: "record",
     random: true,
-    errors: ["invalid_webhook_url", "too_many_webhooks"],
+    errors: ["invalid_webhook_url", "too_many_webhooks", "webhook_disabled_by_operator"],
     stability: "beta",
     example: {
-      body: { url: hook.url, types: hook.types },
-      returns: { ...hook, secret: "whsec_..." },
+      body: { url: exampleWebhook.url, types: exampleWebhook.types },
+      returns: { ...exampleWebhook, secret: "whsec_..." },
     },
   },
   get: {
@@ -96,7 +96,7 @@ export const webhooks = {
     kind: "record",
     errors: ["webhook_not_found"],
     stability: "beta",
-    example: { returns: hook },
+    example: { returns: exampleWebhook },
   },
   update: {
     at: "PATCH /webhooks/{webhookId}",
@@ -108,9 +108,9 @@ export const webhooks = {
     body: WebhookUpdate,
     returns: Webhook,
     kind: "record",
-    errors: ["webhook_not_found", "invalid_webhook_url"],
+    errors: ["webhook_not_found", "invalid_webhook_url", "webhook_disabled_by_operator"],
     stability: "beta",
-    example: { body: { enabled: true }, returns: hook },
+    example: { body: { enabled: true }, returns: exampleWebhook },
   },
   remove: {
     at: "DELETE /webhooks/{webhookId}",
@@ -119,7 +119,7 @@ export const webhooks = {
     role: "customer",
     params: { webhookId },
     kind: "record",
-    errors: ["webhook_not_found"],
+    errors: ["webhook_not_found", "webhook_disabled_by_operator"],
     stability: "beta",
     example: {},
   },
@@ -136,7 +136,7 @@ export const webhooks = {
     random: true,
     errors: ["webhook_not_found"],
     stability: "beta",
-    example: { body: { overlapHours: 24 }, returns: { ...hook, secret: "whsec_..." } },
+    example: { body: { overlapHours: 24 }, returns: { ...exampleWebhook, secret: "whsec_..." } },
   },
   ping: {
     at: "POST /webhooks/{webhookId}/ping",
@@ -149,7 +149,7 @@ export const webhooks = {
     location: "/webhooks/{webhookId}/deliveries/{id}",
     kind: "plain",
     random: true,
-    errors: ["webhook_not_found", "webhook_disabled"],
+    errors: ["webhook_not_found", "webhook_disabled", "webhook_disabled_by_operator"],
     stability: "beta",
     example: {
       returns: {
@@ -171,11 +171,11 @@ export const webhooks = {
     body: NewReplay,
     returns: Webhook,
     kind: "plain",
-    errors: ["webhook_not_found", "webhook_disabled"],
+    errors: ["webhook_not_found", "webhook_disabled", "webhook_disabled_by_operator"],
     stability: "beta",
     example: {
       body: { since: "2026-11-15T08:00:00Z" },
-      returns: { ...hook, replaying: true },
+      returns: { ...exampleWebhook, replaying: true },
     },
   },
   deliveries: {
@@ -190,7 +190,7 @@ export const webhooks = {
       kind: "list",
       errors: ["webhook_not_found"],
       stability: "beta",
-      example: { returns: [delivery] },
+      example: { returns: [exampleDelivery] },
     },
     get: {
       at: "GET /webhooks/{webhookId}/deliveries/{deliveryId}",
@@ -201,7 +201,7 @@ export const webhooks = {
       kind: "plain",
       errors: ["webhook_not_found", "delivery_not_found"],
       stability: "beta",
-      example: { returns: delivery },
+      example: { returns: exampleDelivery },
     },
     resend: {
       at: "POST /webhooks/{webhookId}/deliveries/{deliveryId}/resend",
@@ -213,7 +213,7 @@ export const webhooks = {
       returns: Delivery,
       location: "/webhooks/{webhookId}/deliveries/{id}",
       kind: "plain",
-      errors: ["webhook_not_found", "delivery_not_found", "webhook_disabled"],
+      errors: ["webhook_not_found", "delivery_not_found", "webhook_disabled", "webhook_disabled_by_operator"],
       stability: "beta",
       example: { returns: newDelivery },
     },

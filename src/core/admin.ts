@@ -1,5 +1,6 @@
 import type { AuditEntry, Ban } from "../contract/access-shapes.ts";
 import type { PetstoreApi } from "../contract/api.ts";
+import { adminWebhooks } from "./admin-webhooks.ts";
 import { goodConduct, levelAt } from "./bans.ts";
 import { clients } from "./clients.ts";
 import type { Operations, WriteContext } from "./context.ts";
@@ -49,6 +50,8 @@ export const admin: Operations<PetstoreApi["admin"]> = {
       return { body: undefined };
     },
   },
+
+  webhooks: adminWebhooks,
 
   async usage(cx, { clientId, from, to }) {
     const { usage, records } = await usageOf(cx, { clientId, from, to });

@@ -25,8 +25,10 @@ export interface WriteContext extends ReadContext {
   readonly store: Writes;
   /** The ETags of `If-Match`. */
   readonly ifMatch?: readonly string[] | "any" | undefined;
-  /** Says that who may do what has changed, and of whom: it goes into the audit trail. */
+  /** Says that who may do what has changed, and of whom: it goes into the audit trail, and keys are looked up anew. */
   audit(subject: string): void;
+  /** Puts a change that lets nobody do more into the audit trail; the input is as all who read that may see it. */
+  trail(subject: string, input: unknown): void;
   /** Random bytes for a new key. */
   random(): Uint8Array;
   /** Tells of a change, in its transaction; `clientId` is the one that it concerns, if not everybody. */

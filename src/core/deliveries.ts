@@ -1,6 +1,6 @@
 import type { PetstoreApi } from "../contract/api.ts";
 import type { Int64 } from "../contract/shapes.ts";
-import type { Delivery } from "../contract/webhook-shapes.ts";
+import type { Delivery, DeliveryState } from "../contract/webhook-shapes.ts";
 import type { Operations, ReadContext } from "./context.ts";
 import { fail } from "./failure.ts";
 import { ownWebhook, requireEnabled } from "./own-webhooks.ts";
@@ -9,15 +9,8 @@ import type { DeliveryRecord, WebhookRecord } from "./webhook-ports.ts";
 
 /** What was sent to a webhook, and what is still to be sent. */
 export const deliveries: Operations<PetstoreApi["webhooks"]["deliveries"]> = {
-  async list(cx, { webhookId, state, limit, cursor }) {
-    const { id } = await ownWebhook(cx, webhookId);
-    const list = `deliveries/${id}/${state ?? ""}`;
-    const after = readCursor(cursor, list, "-id", "number");
-    const query = { webhookId: id, state, descending: true, after, limit: limit + 1 } as const;
-    const records = await cx.store.deliveries(query);
-    return pageOf(records, limit, shownDelivery, (last) =>
-      cursorAfter(list, "-id", { key: last.id, id: last.id }),
-    );
+  async list(cx, { webhookId, ...asked }) {
+    return deliveriesOf(cx, await ownWebhook(cx, webhookId), "deliveries", asked);
   },
 
   async get(cx, { webhookId, deliveryId }) {
@@ -39,6 +32,28 @@ export const deliveries: Operations<PetstoreApi["webhooks"]["deliveries"]> = {
     return { body: shownDelivery(await cx.store.addDelivery(again, cx.now)) };
   },
 };
+
+interface Asked {
+  readonly state?: DeliveryState | undefined;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+/** A page of a webhook's deliveries, newest first; `name` says which list's the cursors are. */
+export async function deliveriesOf(
+  cx: ReadContext,
+  { id: webhookId }: WebhookRecord,
+  name: string,
+  { state, limit, cursor }: Asked,
+) {
+  const list = `${name}/${webhookId}/${state ?? ""}`;
+  const after = readCursor(cursor, list, "-id", "number");
+  const query = { webhookId, state, descending: true, after, limit: limit + 1 } as const;
+  const records = await cx.store.deliveries(query);
+  return pageOf(records, limit, shownDelivery, (last) =>
+    cursorAfter(list, "-id", { key: last.id, id: last.id }),
+  );
+}
 
 async function ownDelivery(
   cx: ReadContext,

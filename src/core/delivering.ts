@@ -218,7 +218,7 @@ async function judge(cx: WriteContext, webhook: WebhookRecord, reason: FailureRe
 async function disable(
   cx: WriteContext,
   { id, clientId, failingSince }: WebhookRecord,
-  reason: Exclude<DisabledReason, "asked">,
+  reason: Extract<DisabledReason, "gone" | "failing">,
 ) {
   if (!(await cx.store.disableWebhook(id, reason))) return;
   const since = new Date(failingSince ?? cx.now).toISOString();

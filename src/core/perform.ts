@@ -31,14 +31,15 @@ export async function perform(store: Writes, command: Command, rules: Rules): Pr
     if (kept) return replay(kept, idempotency);
   }
   const events: NewEvent[] = [];
-  const audited: string[] = [];
+  const audited: Audited[] = [];
   const cx: WriteContext = {
     caller,
     store,
     now,
     rules,
     ifMatch: command.ifMatch,
-    audit: (subject) => void audited.push(subject),
+    audit: (subject) => void audited.push({ subject, input: command.input, isOfAccess: true }),
+    trail: (subject, input) => void audited.push({ subject, input, isOfAccess: false }),
     random: () => command.random ?? noRandom(command.operation),
     emit: (type, subject, data, clientId) =>
       void events.push({ type, subject, clientId: clientId ?? null, data }),
@@ -54,17 +55,23 @@ export async function perform(store: Writes, command: Command, rules: Rules): Pr
   return result.secret ? { ...result, body: { ...(result.body as object), ...result.secret } } : result;
 }
 
-/** Who did what to whom, in the transaction of the change; every process then looks its keys up anew. */
+interface Audited {
+  readonly subject: string;
+  readonly input: unknown;
+  /** Whether who may do what has changed. */
+  readonly isOfAccess: boolean;
+}
+
+/** Who did what to whom, in the transaction of the change; if who may do what has changed, every process then looks its keys up anew. */
 async function keepAudit(
   store: Writes,
-  { operation, caller, input, now }: Command,
-  subjects: readonly string[],
+  { operation, caller, now }: Command,
+  audited: readonly Audited[],
 ): Promise<void> {
   const keyId = caller.keyId === 0 ? null : caller.keyId;
-  for (const subject of subjects) {
+  for (const { subject, input } of audited)
     await store.addAudit({ at: now, keyId, operation, subject, input: JSON.stringify(input, plainNumber) });
-  }
-  await store.raiseAccessRevision();
+  if (audited.some(({ isOfAccess }) => isOfAccess)) await store.raiseAccessRevision();
 }
 
 function plainNumber(_key: string, value: unknown): unknown {

@@ -62,8 +62,11 @@ export type NewWebhookRecord = Pick<
 >;
 
 export interface WebhookQuery {
-  readonly clientId: number;
-  readonly roles: readonly Role[];
+  /** Only of this client. */
+  readonly clientId?: Int64 | undefined;
+  /** Only of these roles. */
+  readonly roles?: readonly Role[] | undefined;
+  readonly enabled?: boolean | undefined;
   readonly descending: false;
   readonly after?: After | undefined;
   readonly limit: number;

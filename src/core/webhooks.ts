@@ -1,18 +1,20 @@
 import type { PetstoreApi } from "../contract/api.ts";
 import { WEBHOOKS_OF_A_CLIENT } from "../contract/bounds.ts";
 import { roles } from "../contract/route.ts";
-import type { Webhook, WebhookUpdate } from "../contract/webhook-shapes.ts";
+import type { WebhookUpdate } from "../contract/webhook-shapes.ts";
 import { type Operations, requireMatch, type WriteContext } from "./context.ts";
 import { deliveries, shownDelivery } from "./deliveries.ts";
 import { OUT_OF_ORDER_MS, SOURCE } from "./events.ts";
 import { Conflict, fail } from "./failure.ts";
 import { isWithin } from "./keys.ts";
-import { ownWebhook, requireEnabled } from "./own-webhooks.ts";
+import { ownWebhook, requireEnabled, requireNoDisabledHost, requireOwnSay } from "./own-webhooks.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
+import { shownWebhook, tagged } from "./shown-webhooks.ts";
 import { secretFrom } from "./signature.ts";
 import { webhookTag } from "./tags.ts";
+import { change, switched } from "./webhook-changes.ts";
 import type { WebhookChange, WebhookRecord } from "./webhook-ports.ts";
-import { requireSendable, seesAll } from "./webhook-rules.ts";
+import { requireSendable } from "./webhook-rules.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -33,6 +35,7 @@ export const webhooks: Operations<PetstoreApi["webhooks"]> = {
     requireSendable(url, cx.rules.webhooks.allowPrivate);
     // Two at once could both find room for one.
     await cx.store.lockedClient(clientId);
+    await requireNoDisabledHost(cx, url);
     if ((await cx.store.countWebhooks(clientId)) >= WEBHOOKS_OF_A_CLIENT) {
       fail(
         "too_many_webhooks",
@@ -55,13 +58,18 @@ export const webhooks: Operations<PetstoreApi["webhooks"]> = {
   async update(cx, { webhookId, body }) {
     const before = await ownWebhook(cx, webhookId);
     requireMatch(cx, webhookTag(before, cx.now));
-    if (body.url !== undefined) requireSendable(body.url, cx.rules.webhooks.allowPrivate);
+    requireOwnSay(before);
+    if (body.url !== undefined) {
+      requireSendable(body.url, cx.rules.webhooks.allowPrivate);
+      await requireNoDisabledHost(cx, body.url);
+    }
     return tagged(await change(cx, before, await changed(cx, before, body)), cx.now);
   },
 
   async remove(cx, { webhookId }) {
     const webhook = await ownWebhook(cx, webhookId);
     requireMatch(cx, webhookTag(webhook, cx.now));
+    requireOwnSay(webhook);
     if (!(await cx.store.removeWebhook(webhook.id))) throw new Conflict();
     return { body: undefined };
   },
@@ -109,13 +117,7 @@ export const webhooks: Operations<PetstoreApi["webhooks"]> = {
   deliveries,
 };
 
-async function change(cx: WriteContext, before: WebhookRecord, to: WebhookChange): Promise<WebhookRecord> {
-  const webhook = await cx.store.changeWebhook(before, to);
-  if (!webhook) throw new Conflict();
-  return webhook;
-}
-
-/** It acts for the key that changes it; enabled again, it begins with what happens from now on. */
+/** It acts for the key that changes it. */
 async function changed(
   { store, caller }: WriteContext,
   before: WebhookRecord,
@@ -126,16 +128,13 @@ async function changed(
     enabled = before.disabledReason === null,
   }: WebhookUpdate,
 ): Promise<WebhookChange> {
-  const isEnabledAgain = enabled && before.disabledReason !== null;
   return {
     ...before,
     keyId: caller.keyId,
     url,
     types: types === undefined ? before.types : wanted(types),
     description,
-    disabledReason: enabled ? null : (before.disabledReason ?? "asked"),
-    ...(isEnabledAgain && { startsAfter: await store.lastEvent(), failingSince: null }),
-    ...(!enabled && { replayAfter: null, replayUpTo: null }),
+    ...(await switched(store, before, enabled ? null : (before.disabledReason ?? "asked"))),
   };
 }
 
@@ -147,7 +146,7 @@ function pingEvent(webhookId: number, { now, random }: WriteContext) {
     source: SOURCE,
     type: "webhook.ping",
     subject: `webhooks/${webhookId}`,
-    time: iso(now),
+    time: new Date(now).toISOString(),
     datacontenttype: "application/json",
     data: { webhookId },
   };
@@ -155,32 +154,4 @@ function pingEvent(webhookId: number, { now, random }: WriteContext) {
 
 function wanted(types: readonly string[] | null | undefined): readonly string[] | null {
   return types ? [...new Set(types)] : null;
-}
-
-function tagged(webhook: WebhookRecord, now: number) {
-  return { body: shownWebhook(webhook, now), tag: webhookTag(webhook, now) };
-}
-
-function shownWebhook(webhook: WebhookRecord, now: number): Webhook {
-  const { id, url, types, description, disabledReason, failingSince, role, keyId, createdAt } = webhook;
-  const { previousSecretUntil: overlapEnd } = webhook;
-  return {
-    id,
-    url,
-    ...(types !== null && { types: types as NonNullable<Webhook["types"]> }),
-    ...(description !== null && { description }),
-    enabled: disabledReason === null,
-    ...(disabledReason !== null && { disabledReason }),
-    ...(failingSince !== null && { failingSince: iso(failingSince) }),
-    role,
-    sees: seesAll(webhook, now) ? "all" : "own",
-    keyId,
-    ...(overlapEnd !== null && overlapEnd > now && { previousSecretUntil: iso(overlapEnd) }),
-    replaying: webhook.replayAfter !== null,
-    createdAt: iso(createdAt),
-  };
-}
-
-function iso(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }

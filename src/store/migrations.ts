@@ -1,5 +1,5 @@
 import { sessionTables } from "./session-tables.ts";
-import { webhookTables } from "./webhook-tables.ts";
+import { operatorsWebhooks, webhookTables } from "./webhook-tables.ts";
 
 /** The few words in which the engines' table definitions differ. */
 export interface Dialect {
@@ -250,4 +250,5 @@ export const migrations: readonly Migration[] = [
   },
   webhookTables,
   sessionTables,
+  operatorsWebhooks,
 ];

@@ -60,3 +60,14 @@ export const webhookTables: Migration = {
     "insert into fan_out (id, position) values (1, 0)",
   ],
 };
+
+export const operatorsWebhooks: Migration = {
+  name: "operators disable webhooks",
+  statements: ({ integer }) => [
+    `alter table webhooks add column disabled_by_operator ${integer} not null default 0
+      check (disabled_by_operator in (0, 1) and (disabled_by_operator = 0 or disabled_reason is not null))`,
+    // Of operators' lists of all clients' webhooks.
+    "create index webhooks_list_enabled on webhooks (id) where disabled_reason is null",
+    "create index webhooks_list_disabled on webhooks (id) where disabled_reason is not null",
+  ],
+};

@@ -16,7 +16,7 @@ interface WebhookRow extends Omit<WebhookRecord, "types"> {
 const NEVER = fragment`9007199254740991`;
 
 const columns = fragment`w.id, w.client_id as "clientId", w.key_id as "keyId", w.role, w.url, w.types, w.description, w.secret,
-  w.previous_secret as "previousSecret", w.previous_secret_until as "previousSecretUntil", w.disabled_reason as "disabledReason",
+  w.previous_secret as "previousSecret", w.previous_secret_until as "previousSecretUntil", case w.disabled_by_operator when 1 then 'operator' else w.disabled_reason end as "disabledReason",
   w.failing_since as "failingSince", w.starts_after as "startsAfter", w.replay_after as "replayAfter", w.replay_up_to as "replayUpTo",
   w.version, w.created_at as "createdAt",
   (select k.role from api_keys k where k.id = w.key_id) as "keyRole",
@@ -40,7 +40,7 @@ const insert = sql<{ id: number }>`
 const update = sql<{ id: number }>`
   update webhooks set key_id = :keyId, url = :url, types = :types, description = :description, secret = :secret,
     previous_secret = :previousSecret, previous_secret_until = :previousSecretUntil, disabled_reason = :disabledReason,
-    failing_since = :failingSince, starts_after = :startsAfter, replay_after = :replayAfter, replay_up_to = :replayUpTo,
+    disabled_by_operator = :disabledByOperator, failing_since = :failingSince, starts_after = :startsAfter, replay_after = :replayAfter, replay_up_to = :replayUpTo,
     version = version + 1
   where id = :id and version = :version returning id`;
 const remove = sql<{ id: number }>`delete from webhooks where id = :id returning id`;
@@ -67,10 +67,12 @@ type Asked = "webhook" | "webhooks" | "countWebhooks" | "enabledWebhooks" | "fan
 export function webhookReads(db: Db): Pick<WebhookReads, Asked> {
   return {
     webhook: (id) => db.get(webhookById, { id }),
-    webhooks: async ({ clientId, roles, ...query }) => {
-      const ofRoles = `w.role in (${roles.map(() => "?").join(", ")})`;
-      const narrowed = (where: Conditions) =>
-        void where.add("w.client_id = ?", clientId).add(ofRoles, ...roles);
+    webhooks: async ({ clientId, roles, enabled: isEnabled, ...query }) => {
+      const narrowed = (where: Conditions) => {
+        if (clientId !== undefined) where.add("w.client_id = ?", clientId);
+        if (roles !== undefined) where.add(`w.role in (${roles.map(() => "?").join(", ")})`, ...roles);
+        if (isEnabled !== undefined) where.add(`w.disabled_reason is ${isEnabled ? "null" : "not null"}`);
+      };
       const { text, values } = page({
         ...query,
         columns,
@@ -105,7 +107,7 @@ export function webhookWrites(db: Db): Pick<WebhookWrites, Changed> {
       return known(id);
     },
     changeWebhook: async ({ id, version }, change) => {
-      const changed = await db.get(update, { ...rowOf(change), id, version });
+      const changed = await db.get(update, { ...changeOf(change), id, version });
       return changed && known(id);
     },
     removeWebhook: async (id) => (await db.get(remove, { id })) !== null,
@@ -123,6 +125,17 @@ function webhookOf({ types, ...row }: WebhookRow): WebhookRecord {
   return { ...row, types: types === null ? null : JSON.parse(types) };
 }
 
-function rowOf<T extends NewWebhookRecord | WebhookChange>({ types, ...webhook }: T) {
+function rowOf({ types, ...webhook }: NewWebhookRecord) {
   return { ...webhook, types: types === null ? null : JSON.stringify(types) };
+}
+
+/** That an operator has disabled it is a column of its own: whatever looks for enabled ones has no other word to compare. */
+function changeOf({ types, disabledReason, ...webhook }: WebhookChange) {
+  const isByOperator = disabledReason === "operator";
+  return {
+    ...webhook,
+    types: types === null ? null : JSON.stringify(types),
+    disabledReason: isByOperator ? "asked" : disabledReason,
+    disabledByOperator: isByOperator ? 1 : 0,
+  };
 }

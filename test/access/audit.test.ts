@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { aStore, NOON, type Person, pagesOf, type Reply, type TestStore } from "../harness.ts";
+import { aHook } from "../webhooks/receiver.ts";
 import { aClient, aKey, denied, trail } from "./trail.ts";
 
 let store: TestStore;
@@ -98,6 +99,15 @@ const changes: Change[] = [
       await store.admin.put(`/admin/keys/${made.id}/ban`, { minutes: 5 });
       const reply = await store.admin.delete(`/admin/keys/${made.id}/ban`);
       return { reply, subject: `keys/${made.id}`, input: { keyId: made.id } };
+    },
+  },
+  {
+    operation: "admin.webhooks.update",
+    by: admin,
+    send: async () => {
+      const { id } = await aHook(member, { url: "https://shop.example/events" });
+      const reply = await store.admin.patch(`/admin/webhooks/${id}`, { enabled: false });
+      return { reply, subject: `webhooks/${id}`, input: { webhookId: id, body: { enabled: false } } };
     },
   },
   {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { everyEndpoint } from "../../src/contract/api.ts";
 import { type Role, roles, successStatus } from "../../src/contract/route.ts";
 import { aStore, type Person, type Reply, type TestStore } from "../harness.ts";
+import { aHook } from "../webhooks/receiver.ts";
 import { aClient, aKey, denied, holder } from "./trail.ts";
 
 let store: TestStore;
@@ -19,13 +20,15 @@ test("there are admin operations to try, and each asks for the role admin", () =
 
 describe.each(adminEndpoints.map((endpoint) => [endpoint.id, endpoint] as const))("%s", (_, endpoint) => {
   const { method, path, route } = endpoint;
-  /** The operation on a client and a key of their own. */
+  /** The operation on a client, a key and a webhook of their own. */
   const call = async (person: Person) => {
     const { id } = await aClient(store);
-    const { made } = await aKey(store, id);
+    const { made, person: owner } = await aKey(store, id);
+    const hook = await aHook(owner, { url: "https://shop.example/events" });
     if (endpoint.id === "admin.bans.lift")
       expect((await store.admin.put(`/admin/keys/${made.id}/ban`, { minutes: 5 })).status).toBe(200);
-    const at = path.replace("{clientId}", String(id)).replace("{keyId}", String(made.id));
+    const ids: Record<string, number> = { clientId: id, keyId: made.id, webhookId: hook.id };
+    const at = path.replace(/\{(\w+)\}/g, (_, name) => String(ids[name]));
     return () => person.send(method, at, route.body ? { body: route.example.body } : {});
   };
 

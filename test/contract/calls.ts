@@ -120,8 +120,7 @@ const makers: Makers = {
   },
   clientId: async (store) => (await store.newPerson("customer")).clientId,
   keyId: async (store) => (await store.newPerson("customer")).keyId,
-  webhookId: (store, by) =>
-    madeBeside(store, by, "webhooks.create", { body: { url: "https://shop.example/events" } }),
+  webhookId: aWebhook,
   deliveryId: (store, by, path) =>
     madeBeside(store, by, "webhooks.ping", { webhookId: Number(path.split("/")[2]) }),
 };
@@ -131,6 +130,9 @@ const ownMakers: Readonly<Record<string, Makers>> = {
   "account.keys.get": { keyId: secondKey },
   "account.keys.revoke": { keyId: secondKey },
   "account.keys.rotate": { keyId: secondKey },
+  "admin.webhooks.get": { webhookId: anyonesWebhook },
+  "admin.webhooks.update": { webhookId: anyonesWebhook },
+  "admin.webhooks.deliveries.list": { webhookId: anyonesWebhook },
   "admin.bans.lift": {
     keyId: async (store) => {
       const { keyId } = await store.newPerson("customer");
@@ -141,10 +143,19 @@ const ownMakers: Readonly<Record<string, Makers>> = {
   },
 };
 
+/** A webhook of some client: a client has twenty at the most. */
+async function anyonesWebhook(store: TestStore): Promise<number> {
+  return aWebhook(store, await store.newPerson("customer"));
+}
+
+function aWebhook(store: TestStore, by: Person): Promise<number> {
+  return madeBeside(store, by, "webhooks.create", { body: { url: "https://shop.example/events" } });
+}
+
 /** A record of the sender's own that costs it no request. */
 export async function madeBeside(
   { beside, clock, config }: TestStore,
-  { clientId, keyId }: Person,
+  { clientId, keyId }: Pick<Person, "clientId" | "keyId">,
   operation: string,
   input: unknown,
 ): Promise<number> {

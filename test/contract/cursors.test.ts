@@ -2,7 +2,7 @@ import { beforeAll, expect } from "bun:test";
 import { everyEndpoint } from "../../src/contract/api.ts";
 import type { Endpoint } from "../../src/contract/route.ts";
 import { nextOf } from "../harness.ts";
-import { aCall, type Call, each, fieldsOf, refused, theStore } from "./calls.ts";
+import { aCall, type Call, each, fieldsOf, madeBeside, refused, theStore } from "./calls.ts";
 
 const store = theStore();
 const lists = everyEndpoint.filter(({ route }) => route.kind === "list");
@@ -31,6 +31,11 @@ async function aList(endpoint: Endpoint): Promise<Call> {
   const [, , webhookId] = list.path.split("/");
   if (endpoint.id === "webhooks.deliveries.list")
     for (let time = 0; time < 2; time++) await list.by.send("POST", `/webhooks/${webhookId}/ping`);
+  if (endpoint.id === "admin.webhooks.deliveries.list") {
+    const at = list.path.replace("/deliveries", "");
+    const { id, ...owner } = (await store.admin.get(at)).body;
+    for (let time = 0; time < 2; time++) await madeBeside(store, owner, "webhooks.ping", { webhookId: id });
+  }
   if (endpoint.id === "webhooks.list")
     for (let time = 0; time < 2; time++)
       await list.by.post("/webhooks", { url: "https://shop.example/events" });

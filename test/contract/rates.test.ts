@@ -218,6 +218,8 @@ const collisions: Readonly<
     for (let each = 0; each < 20; each++) await madeBeside(of, person, "webhooks.create", { body });
     return [{}, "too_many_webhooks"];
   },
+  "webhooks.update": operatorsWebhook,
+  "webhooks.remove": operatorsWebhook,
   "webhooks.ping": disabledWebhook,
   "webhooks.replay": disabledWebhook,
   "webhooks.deliveries.resend": disabledWebhook,
@@ -256,6 +258,12 @@ async function disabledWebhook({ store: of, person }: Scene, { path }: Call): Pr
   const webhookId = Number(path.split("/")[2]);
   await madeBeside(of, person, "webhooks.update", { webhookId, body: { enabled: false } });
   return [{}, "webhook_disabled"];
+}
+
+async function operatorsWebhook({ store: of, person }: Scene, { path }: Call): Promise<[Sent, ErrorCode]> {
+  const webhookId = Number(path.split("/")[2]);
+  await madeBeside(of, person, "admin.webhooks.update", { webhookId, body: { enabled: false } });
+  return [{}, "webhook_disabled_by_operator"];
 }
 
 function heldByAnOrder(change?: object) {

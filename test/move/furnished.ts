@@ -83,6 +83,7 @@ export async function furnished(): Promise<Furnished> {
     { by: staff, id: webhook.id + 1 },
   ])
     await made(by.patch(`/webhooks/${id}`, { enabled: false }));
+  await made(admin.patch(`/admin/webhooks/${webhook.id}`, { enabled: false }));
 
   const struck = await oneAMinute(store);
   await getBanned(store, struck);

@@ -136,6 +136,32 @@ test("every list of webhooks and of deliveries walks an index, and what is due i
   expect(due?.plan.join()).toContain("webhook_deliveries_due");
 });
 
+test("a list of all clients' webhooks walks the table, or an index that has only those that it shows", async () => {
+  const walked: string[] = [];
+  for (const clientId of [undefined, 7])
+    for (const enabled of [undefined, true, false])
+      for (const after of [undefined, anId]) {
+        const query = { clientId, enabled, after, descending: false, limit: 21 } as const;
+        const [list] = await explained((asked) => asked.webhooks(query));
+        expect(list?.plan.join()).not.toContain("TEMP B-TREE");
+        walked.push(list?.plan[0] ?? "");
+      }
+  const ofAClient = ["(client_id=?)", "(client_id=? AND id>?)"].map(
+    (range) => `SEARCH w USING INDEX webhooks_client ${range}`,
+  );
+  expect(walked).toEqual([
+    "SCAN w",
+    "SEARCH w USING INTEGER PRIMARY KEY (rowid>?)",
+    "SCAN w USING INDEX webhooks_list_enabled",
+    "SEARCH w USING INDEX webhooks_list_enabled (id>?)",
+    "SCAN w USING INDEX webhooks_list_disabled",
+    "SEARCH w USING INDEX webhooks_list_disabled (id>?)",
+    ...ofAClient,
+    ...ofAClient,
+    ...ofAClient,
+  ]);
+});
+
 test("that no webhook has anything to do is found by the ends of two indexes, and whether a replay waits by a third", async () => {
   const [state] = await explained((asked) => asked.fanOut());
   const steps = state?.plan.filter((line) => !line.includes("SCALAR SUBQUERY"));

@@ -147,6 +147,11 @@ test("postgres: a page of webhooks or of deliveries reads about as many rows as 
     // Of each client all keys are looked at, a hundred at the most; this store's clients are so few that they are read whole.
     const ofWebhooks = await costly((asked) => asked.webhooks(webhooks), "webhooks");
     found.push(...ofWebhooks.filter((line) => !/ (api_keys|clients) /.test(line)));
+    for (const enabled of [undefined, true, false]) {
+      const ofAll = { ...page, enabled, descending: false } as const;
+      const lines = await costly((asked) => asked.webhooks(ofAll), `all webhooks ${enabled}`);
+      found.push(...lines.filter((line) => !/ (api_keys|clients) /.test(line)));
+    }
     for (const state of [undefined, "failed"] as const) {
       const deliveries = { ...page, webhookId: 7, state, descending: true } as const;
       found.push(...(await costly((asked) => asked.deliveries(deliveries), `deliveries ${state}`)));

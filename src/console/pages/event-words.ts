@@ -34,8 +34,14 @@ const sentences: Sentences = {
   "key.banned": ({ keyId, until }) => [`Key ${keyId} is banned until `, time(until)],
   "key.unbanned": ({ keyId }) => `Key ${keyId} works again`,
   "webhook.disabled": ({ webhookId, reason }) =>
-    `Webhook ${webhookId} is sent no more: ${reason === "gone" ? "its receiver is gone" : "it failed for 5 days"}`,
+    `Webhook ${webhookId} is sent no more: ${whyDisabled[reason]}`,
 };
+
+const whyDisabled = {
+  gone: "its receiver is gone",
+  failing: "it failed for 5 days",
+  operator: "the operator disabled it",
+} as const;
 
 /** The pet that an event is about, and its name if the event tells it. */
 export function petIn({ type, data }: StoreEvent): { readonly id?: number; readonly name?: string } {

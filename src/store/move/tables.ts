@@ -226,6 +226,7 @@ export const carried: readonly CarriedTable[] = [
       previous_secret: "text",
       previous_secret_until: "integer",
       disabled_reason: "text",
+      disabled_by_operator: "integer",
       failing_since: "integer",
       starts_after: "integer",
       replay_after: "integer",

@@ -1,0 +1,25 @@
+import type { WriteContext } from "./context.ts";
+import { Conflict } from "./failure.ts";
+import type { DisabledReason, WebhookChange, WebhookRecord } from "./webhook-ports.ts";
+
+/** The webhook as it is then; if somebody else has changed it meanwhile, the operation begins anew. */
+export async function change(
+  { store }: WriteContext,
+  before: WebhookRecord,
+  to: WebhookChange,
+): Promise<WebhookRecord> {
+  const webhook = await store.changeWebhook(before, to);
+  if (!webhook) throw new Conflict();
+  return webhook;
+}
+
+/** What changes of a webhook that is disabled, or with `null` enabled: then it begins with what happens from now on. */
+export async function switched(
+  store: WriteContext["store"],
+  before: WebhookRecord,
+  disabledReason: DisabledReason | null,
+): Promise<Partial<WebhookChange>> {
+  if (disabledReason !== null) return { disabledReason, replayAfter: null, replayUpTo: null };
+  if (before.disabledReason === null) return {};
+  return { disabledReason, startsAfter: await store.lastEvent(), failingSince: null };
+}
