@@ -2,6 +2,8 @@ import type { Account, Role } from "../../client/src/index.ts";
 import { mayAct } from "./api.ts";
 import { h } from "./dom.ts";
 import { accountPage } from "./pages/account.ts";
+import { allWebhooksPage } from "./pages/all-webhooks.ts";
+import { anyWebhookPage } from "./pages/any-webhook.ts";
 import { auditPage } from "./pages/audit.ts";
 import { bansPage } from "./pages/bans.ts";
 import { categoriesPage } from "./pages/categories.ts";
@@ -34,6 +36,8 @@ const pages: Readonly<Record<string, readonly [role: Role, page: Page]>> = {
   clients: ["admin", clientsPage],
   "clients/1": ["admin", clientPage],
   bans: ["admin", bansPage],
+  "all-webhooks": ["admin", allWebhooksPage],
+  "all-webhooks/1": ["admin", anyWebhookPage],
   audit: ["admin", auditPage],
 };
 

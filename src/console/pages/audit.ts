@@ -11,10 +11,10 @@ export const auditPage: Page = { title: "Audit trail", show };
 
 function show(): Child {
   const entries: List<AuditEntry> = list({
-    label: "What was done to clients, keys and bans",
+    label: "What was done to clients, keys, bans and webhooks",
     keyOf: ({ id }) => id,
     load: (signal) => petstore.admin.audit({ limit: ON_A_PAGE }, { signal }),
-    empty: () => h("p", {}, "Nothing was done to clients, keys or bans yet."),
+    empty: () => h("p", {}, "Nothing was done to clients, keys, bans or webhooks yet."),
     columns: [
       { name: "When", cell: ({ at }) => time(at) },
       { name: "What", kind: "short", cell: ({ operation }) => h("code", {}, operation) },
@@ -26,7 +26,7 @@ function show(): Child {
   void entries.reload();
   return [
     heading("Audit trail"),
-    h("p", { class: "soft" }, "What was done to clients, keys and bans; newest first."),
+    h("p", { class: "soft" }, "What was done to clients, keys, bans and webhooks; newest first."),
     entries.element,
   ];
 }

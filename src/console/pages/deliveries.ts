@@ -1,10 +1,14 @@
-import type { Delivery, DeliveryState, Webhook } from "../../../client/src/index.ts";
+import type {
+  Delivery,
+  DeliveryState,
+  Page,
+  WebhooksDeliveriesListQuery,
+} from "../../../client/src/index.ts";
 import { perform } from "../acts.ts";
-import { hrefOf } from "../address.ts";
 import { petstore } from "../api.ts";
 import { type Child, h } from "../dom.ts";
+import { filters } from "../filters.ts";
 import { list } from "../list.ts";
-import { button } from "../visit.ts";
 import { badge, count, time } from "../words.ts";
 import { causeWords, explainedBy, isWaiting, outcomeWords } from "./webhook-words.ts";
 
@@ -20,54 +24,56 @@ export interface DeliveryLog {
   note(delivery: Delivery): void;
 }
 
+interface LogOptions {
+  /** Only deliveries in this state. */
+  readonly state: () => DeliveryState | undefined;
+  readonly load: (asked: WebhooksDeliveriesListQuery, signal: AbortSignal) => PromiseLike<Page<Delivery>>;
+  readonly name: (delivery: Delivery) => Child;
+  readonly acts: (delivery: Delivery) => Child;
+  /** What is said where nothing was ever sent. */
+  readonly empty: string;
+}
+
 /** The log of a webhook, newest first. */
-export function deliveryLog(
-  webhook: Webhook,
-  state: () => string | undefined,
-  signal: AbortSignal,
-): DeliveryLog {
-  const wanted = () => state() as DeliveryState | undefined;
+export function deliveryLog({ state, load, name, acts, empty }: LogOptions): DeliveryLog {
   const sent = list<Delivery>({
     label: "Deliveries",
     keyOf: ({ id }) => id,
-    load: (loading) =>
-      petstore.webhooks.deliveries.list(
-        webhook.id,
-        { state: wanted(), limit: ON_A_PAGE },
-        { signal: loading },
-      ),
-    empty: () => h("p", {}, nothing(wanted(), webhook)),
+    load: (signal) => load({ state: state(), limit: ON_A_PAGE }, signal),
+    empty: () => h("p", {}, state() === undefined ? empty : `No delivery is ${state()}. Show all above.`),
     columns: [
       {
         name: "Delivery",
-        cell: ({ id, type, cause }) => [
-          h("a", { href: pathOf(webhook.id, id) }, `Delivery ${id}`),
-          h("div", { class: "soft" }, cause === "event" ? type : `${type}, ${causeWords({ cause })}`),
-        ],
+        cell: (delivery) => explainedBy(name(delivery), whatWords(delivery)),
       },
       { name: "Made", cell: ({ createdAt }) => time(createdAt) },
       { name: "State", kind: "short", cell: (delivery) => badge(delivery.state) },
       { name: "Last try", cell: outcome },
       { name: "Tries", kind: "number", cell: ({ attempts }) => count(attempts) },
-      {
-        name: "Actions",
-        kind: "acts",
-        cell: (delivery) =>
-          webhook.enabled && button("Send again", `resend-${delivery.id}`, () => again(delivery)),
-      },
+      { name: "Actions", kind: "acts", cell: acts },
     ],
   });
-  const note = (delivery: Delivery) => {
-    const only = wanted();
-    if (only === undefined || only === delivery.state) sent.put(delivery);
-    else sent.drop(delivery);
+  return {
+    element: sent.element,
+    reload: sent.reload,
+    note(delivery) {
+      const only = state();
+      if (only === undefined || only === delivery.state) sent.put(delivery);
+      else sent.drop(delivery);
+    },
   };
-  const again = (delivery: Delivery) =>
-    resend(delivery, (made) => {
-      note(made);
-      untilTried(made, signal, note).catch(() => {});
-    });
-  return { element: sent.element, reload: sent.reload, note };
+}
+
+/** What the log is narrowed by. */
+export function stateFilter(path: string, query: URLSearchParams, onChange: () => void) {
+  const choices = [
+    ["", "all"],
+    ["pending", "pending: still to be sent"],
+    ["delivered", "delivered"],
+    ["failed", "failed: given up"],
+  ] as const;
+  const { element, value } = filters(path, query, [{ name: "state", label: "Show", choices }], onChange);
+  return { element, state: () => value("state") as DeliveryState | undefined };
 }
 
 /** Sends the event of a delivery once more, as a delivery of its own. */
@@ -101,19 +107,11 @@ export async function untilTried(
   return now;
 }
 
-/** The address of a delivery's page. */
-export function pathOf(webhookId: number, deliveryId: number): string {
-  return hrefOf(`webhooks/${webhookId}/deliveries/${deliveryId}`);
-}
-
 function outcome(delivery: Delivery): Child {
   const next = isWaiting(delivery) && ["Next try ", time(delivery.nextAttemptAt)];
   return explainedBy(outcomeWords(delivery), next);
 }
 
-function nothing(state: DeliveryState | undefined, { enabled }: Webhook): string {
-  if (state !== undefined) return `No delivery is ${state}. Show all above.`;
-  return enabled
-    ? "Nothing was sent yet. Ping it by the button above, and you will see here what came of it."
-    : "Nothing was sent, or it is no longer kept.";
+function whatWords({ type, cause }: Delivery): string {
+  return cause === "event" ? type : `${type}, ${causeWords({ cause })}`;
 }

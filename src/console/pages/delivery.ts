@@ -15,7 +15,6 @@ async function show({ id, innerId, signal, refresh }: Visit): Promise<Child> {
     petstore.webhooks.deliveries.get(id, innerId, { signal }),
   ]);
   document.title = `Delivery ${innerId} · Petstore console`;
-  const { type, messageId, attempts, createdAt, attemptedAt, durationMs } = delivery;
   if (!isTried(delivery)) followUp(delivery, signal, refresh);
   return [
     h(
@@ -32,8 +31,16 @@ async function show({ id, innerId, signal, refresh }: Visit): Promise<Child> {
           resend(delivery, (made) => go(`webhooks/${id}/deliveries/${made.id}`)),
         ),
     ),
+    deliveryParts(delivery, webhook.url),
+  ];
+}
+
+/** All that is known of a delivery. */
+export function deliveryParts(delivery: Delivery, url: string): Child[] {
+  const { type, messageId, attempts, createdAt, attemptedAt, durationMs } = delivery;
+  return [
     facts(
-      ["To", whole(webhook.url)],
+      ["To", whole(url)],
       ["What", type],
       ["Event's id", messageId],
       ["Why", causeWords(delivery)],

@@ -60,7 +60,13 @@ function webhookFields(account: Account, webhook?: Webhook): Field[] {
       required: true,
       attributes: { type: "url", inputmode: "url", spellcheck: "false" },
     }),
-    severalField("types", { label: "What it is sent", all: sight, groups: kinds, value: webhook?.types }),
+    severalField("types", {
+      label: "What it is sent",
+      all: sight,
+      hint: "Take the tick away to choose.",
+      groups: kinds,
+      value: webhook?.types,
+    }),
     textField("description", {
       label: "What it is for",
       value: webhook?.description,

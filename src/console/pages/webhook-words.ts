@@ -1,4 +1,5 @@
 import type { Delivery, Webhook } from "../../../client/src/index.ts";
+import { hrefOf } from "../address.ts";
 import { type Child, h } from "../dom.ts";
 import { badge, count } from "../words.ts";
 
@@ -21,6 +22,7 @@ const whyDisabled: Readonly<Record<Disabled, string>> = {
   asked: "Somebody disabled it.",
   gone: "Its receiver answered that it is gone for good (410).",
   failing: "Nothing could be delivered for 5 days.",
+  operator: "The operator of the store disabled it.",
 };
 
 /** Why nothing is sent to it; nothing of one that works. */
@@ -37,7 +39,7 @@ export function typesInBrief({ types }: Pick<Webhook, "types">): string {
 
 /** What a webhook of this sight is told of. */
 export const sights: Readonly<Record<Webhook["sees"], string>> = {
-  own: "the catalogue, and what is your own",
+  own: "the catalogue, and what is its client's own",
   all: "everything, of all clients",
 };
 
@@ -86,7 +88,8 @@ export function explainedBy(something: Child, words: Child): HTMLElement {
   return h("div", {}, something, words && h("div", { class: "soft" }, words));
 }
 
-/** An address as a list shows it: the middle of a long one is left out. */
-export function briefAddress(url: string): string {
-  return url.length <= SHORT ? url : `${url.slice(0, SHORT - ENDING)}…${url.slice(-ENDING)}`;
+/** An address as a list shows it, leading to the page of its webhook: the middle of a long one is left out. */
+export function addressLink(path: string, url: string): HTMLElement {
+  const brief = url.length <= SHORT ? url : `${url.slice(0, SHORT - ENDING)}…${url.slice(-ENDING)}`;
+  return h("a", { class: "address", href: hrefOf(path), title: url }, brief);
 }

@@ -1,42 +1,41 @@
-import type { Account, Webhook } from "../../../client/src/index.ts";
+import type { Delivery, Webhook } from "../../../client/src/index.ts";
 import { perform, performIfAgreed } from "../acts.ts";
 import { go, hrefOf } from "../address.ts";
 import { petstore } from "../api.ts";
 import { type Child, fill, h } from "../dom.ts";
-import { filters } from "../filters.ts";
-import { button, facts, heading, type Page, section, type Visit, whole } from "../visit.ts";
-import { badge, time } from "../words.ts";
-import { type DeliveryLog, deliveryLog, untilTried } from "./deliveries.ts";
+import { button, heading, type Page, section, type Visit } from "../visit.ts";
+import { badge } from "../words.ts";
+import { type DeliveryLog, deliveryLog, resend, stateFilter, untilTried } from "./deliveries.ts";
 import { editWebhook, replaySince, rotateSecret } from "./webhook-form.ts";
-import { disabledWords, outcomeWords, sights, webhookBadge } from "./webhook-words.ts";
+import { standing, webhookFacts } from "./webhook-parts.ts";
+import { outcomeWords, webhookBadge } from "./webhook-words.ts";
 
 export const webhookPage: Page = { title: "Webhook", show };
 
 async function show(visit: Visit): Promise<Child> {
-  const { id, signal, query } = visit;
+  const { id, signal, query, account } = visit;
   const webhook = await petstore.webhooks.get(id, { signal });
+  const { keyId } = webhook;
   document.title = `Webhook ${id} · Petstore console`;
-  const choices = [
-    ["", "all"],
-    ["pending", "pending: still to be sent"],
-    ["delivered", "delivered"],
-    ["failed", "failed: given up"],
-  ] as const;
-  const narrowing = filters(
-    `webhooks/${id}`,
-    query,
-    [{ name: "state", label: "Show", choices }],
-    () => void log.reload(),
-  );
-  const log = deliveryLog(webhook, () => narrowing.value("state"), signal);
+  const narrowing = stateFilter(`webhooks/${id}`, query, () => void log.reload());
+  const log = deliveryLog({
+    state: narrowing.state,
+    load: (asked, loading) => petstore.webhooks.deliveries.list(id, asked, { signal: loading }),
+    name: (delivery) =>
+      h("a", { href: hrefOf(`webhooks/${id}/deliveries/${delivery.id}`) }, `Delivery ${delivery.id}`),
+    acts: (delivery) => webhook.enabled && resendButton(delivery, log, signal),
+    empty: webhook.enabled
+      ? "Nothing was sent yet. Ping it by the button above, and you will see here what came of it."
+      : "Nothing was sent, or it is no longer kept.",
+  });
   const pinged = h("div", { role: "status" });
   void log.reload();
   return [
     h("p", { class: "crumbs" }, h("a", { href: hrefOf("webhooks") }, "Webhooks")),
     heading([`Webhook ${id} `, webhookBadge(webhook)], acts(webhook, visit, log, pinged)),
     pinged,
-    standing(webhook),
-    described(webhook, visit.account),
+    standing(webhook, advice(webhook)),
+    webhookFacts(webhook, ["Acts for", keyId === account.key.id ? "your key" : `key ${keyId}`]),
     section(
       "Deliveries",
       h(
@@ -52,41 +51,11 @@ async function show(visit: Visit): Promise<Child> {
   ];
 }
 
-/** What a reader should know first: why nothing arrives. */
-function standing(webhook: Webhook): Child {
-  const { enabled, failingSince } = webhook;
-  if (!enabled)
-    return h(
-      "p",
-      { class: "note bad" },
-      `Nothing is sent. ${disabledWords(webhook)} When it is enabled, it begins with what happens then; what it missed can be sent again.`,
-    );
-  return (
-    failingSince !== undefined &&
-    h(
-      "p",
-      { class: "note wait" },
-      "Every try has failed since ",
-      time(failingSince),
-      ". Each delivery is tried ten times, over three days; after five days without one success the webhook is disabled.",
-    )
-  );
-}
-
-function described(webhook: Webhook, { key }: Account): Child {
-  const { url, description, types, sees, keyId, createdAt, previousSecretUntil, replaying } = webhook;
-  return facts(
-    ["Address", whole(url)],
-    ...(description === undefined ? [] : [["For", description] as const]),
-    ["Is sent", types === undefined ? "everything that it may see" : types.join(", ")],
-    ["May see", sights[sees]],
-    ["Acts for", keyId === key.id ? "your key" : `key ${keyId}`],
-    ["Since", time(createdAt)],
-    ...(previousSecretUntil === undefined
-      ? []
-      : [["Signed with the old secret too until", time(previousSecretUntil)] as const]),
-    ...(replaying ? [["Past events", "being sent again"] as const] : []),
-  );
+/** What an operator disabled is the operator's to enable. */
+function advice({ disabledReason }: Webhook): string {
+  return disabledReason === "operator"
+    ? "Ask the operator to enable it again; until then it cannot be changed or removed, and no other webhook of yours can be sent to the same host."
+    : "When it is enabled, it begins with what happens then; what it missed can be sent again.";
 }
 
 function acts(
@@ -96,14 +65,14 @@ function acts(
   pinged: Element,
 ): Child[] {
   const { id, enabled } = webhook;
+  const isOwn = webhook.disabledReason !== "operator";
   return [
     enabled && button("Ping", "ping", () => ping(webhook, log, pinged, signal), "main"),
-    button("Edit", "edit", () => editWebhook(id, account, refresh)),
+    isOwn && button("Edit", "edit", () => editWebhook(id, account, refresh)),
     button("Replace secret", "rotate", () => rotateSecret(webhook, refresh)),
-    enabled
-      ? button("Disable", "enabled", () => disable(webhook, refresh))
-      : button("Enable", "enabled", () => enable(webhook, refresh), "main"),
-    button("Remove", "remove", () => remove(webhook), "danger"),
+    enabled && button("Disable", "enabled", () => disable(webhook, refresh)),
+    isOwn && !enabled && button("Enable", "enabled", () => enable(webhook, refresh), "main"),
+    isOwn && button("Remove", "remove", () => remove(webhook), "danger"),
   ];
 }
 
@@ -121,6 +90,16 @@ async function ping({ id }: Webhook, log: DeliveryLog, place: Element, signal: A
       );
     },
   });
+}
+
+/** Sends a delivery again from the log, and shows there what comes of it. */
+function resendButton(delivery: Delivery, log: DeliveryLog, signal: AbortSignal): Child {
+  const again = () =>
+    resend(delivery, (made) => {
+      log.note(made);
+      untilTried(made, signal, log.note).catch(() => {});
+    });
+  return button("Send again", `resend-${delivery.id}`, again);
 }
 
 // Not bound to a version: each failure and success makes another, and whoever presses these means it.

@@ -1,12 +1,11 @@
 import type { Webhook } from "../../../client/src/index.ts";
-import { hrefOf } from "../address.ts";
 import { petstore } from "../api.ts";
 import { type Child, h } from "../dom.ts";
 import { list } from "../list.ts";
 import { button, heading, type Page, type Visit } from "../visit.ts";
 import { time } from "../words.ts";
 import { makeWebhook } from "./webhook-form.ts";
-import { briefAddress, disabledWords, explainedBy, typesInBrief, webhookBadge } from "./webhook-words.ts";
+import { addressLink, disabledWords, explainedBy, typesInBrief, webhookBadge } from "./webhook-words.ts";
 
 const ON_A_PAGE = 50;
 
@@ -22,7 +21,7 @@ function show({ account }: Visit): Child {
     columns: [
       {
         name: "Address",
-        cell: ({ id, url, description }) => explainedBy(addressLink(id, url), description),
+        cell: ({ id, url, description }) => explainedBy(addressLink(`webhooks/${id}`, url), description),
       },
       { name: "Is sent", cell: typesInBrief },
       {
@@ -41,8 +40,4 @@ function show({ account }: Visit): Child {
     h("p", { class: "soft" }, `Addresses of ${account.client.name} that are told what happens.`),
     webhooks.element,
   ];
-}
-
-function addressLink(id: number, url: string): Child {
-  return h("a", { class: "address", href: hrefOf(`webhooks/${id}`), title: url }, briefAddress(url));
 }
