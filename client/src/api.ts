@@ -1556,7 +1556,7 @@ export interface WebhooksResource {
   update(webhookId: number | bigint, body: WebhookUpdate, options?: ChangeOptions): Call<Webhook>;
   /**
    * Remove a webhook.
-   * Nothing more is sent to it, and its deliveries are gone.
+   * Nothing more is sent to it, and its deliveries are gone: not shown at once, and deleted within minutes.
    * DELETE /webhooks/{webhookId}, for keys of the role customer or above.
    * It is beta and may change.
    */

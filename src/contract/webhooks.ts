@@ -115,7 +115,8 @@ export const webhooks = {
   remove: {
     at: "DELETE /webhooks/{webhookId}",
     summary: "Remove a webhook",
-    description: "Nothing more is sent to it, and its deliveries are gone.",
+    description:
+      "Nothing more is sent to it, and its deliveries are gone: not shown at once, and deleted within minutes.",
     role: "customer",
     params: { webhookId },
     kind: "record",

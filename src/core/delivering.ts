@@ -17,6 +17,11 @@ const ROWS_AT_ONCE = 2000;
 const EVENTS_AT_ONCE = 500;
 /** A try that has no outcome after this long counts as lost: well beyond the time that a receiver has. */
 export const LEASE_MS = 60_000;
+/** Of removed webhooks: what one step looks at, and drops of their deliveries. */
+const REMOVED_AT_ONCE = 100;
+const FORGOTTEN_AT_ONCE = 1000;
+/** A step that saw a webhook before it was removed can add deliveries to it for a moment, and no longer than this. */
+const LATE_MS = 10 * 60_000;
 
 /** How many deliveries of a webhook are to be begun. */
 export interface Turn {
@@ -156,6 +161,23 @@ export const delivering = {
   "delivering.forget": async ({ store }: WriteContext, { before }: { readonly before: number }) => ({
     body: { isDone: !(await store.forgetDeliveries(before)) },
   }),
+
+  /** Drops some deliveries of removed webhooks with an id above this one; behind which to go on, `null` if that was all. */
+  "delivering.forgetRemoved": async (
+    { store, now }: WriteContext,
+    { after }: { readonly after: number },
+  ): Promise<{ body: { after: number | null } }> => {
+    const removed = await store.removedWebhooks(after, REMOVED_AT_ONCE);
+    let room = FORGOTTEN_AT_ONCE;
+    let reached = after;
+    for (const { id, removedAt } of removed) {
+      room -= await store.forgetDeliveriesOf(id, room);
+      if (room === 0) return { body: { after: reached } };
+      if (removedAt <= now - LATE_MS) await store.forgetRemovedWebhook(id);
+      reached = id;
+    }
+    return { body: { after: removed.length < REMOVED_AT_ONCE ? null : reached } };
+  },
 };
 
 const unsent = {

@@ -128,6 +128,12 @@ export interface DeliveryOutcome {
   readonly durationMs: number | null;
 }
 
+/** A webhook that is no more, but for deliveries. */
+export interface RemovedWebhook {
+  readonly id: number;
+  readonly removedAt: number;
+}
+
 export interface DeliveryQuery {
   readonly webhookId: number;
   readonly state?: DeliveryState | undefined;
@@ -154,8 +160,8 @@ export interface WebhookWrites {
   addWebhook(webhook: NewWebhookRecord, now: number): Awaitable<WebhookRecord>;
   /** `null`: it is not as it was read. */
   changeWebhook(before: WebhookRecord, change: WebhookChange): Awaitable<WebhookRecord | null>;
-  /** Whether it was there; its deliveries are never sent from then on, and forgotten in time. */
-  removeWebhook(id: number): Awaitable<boolean>;
+  /** Whether it was there; its deliveries are neither shown nor sent from then on, and it is among those whose are to be forgotten. */
+  removeWebhook(id: number, now: number): Awaitable<boolean>;
   /** A key's webhooks act for another from now on. */
   handOverWebhooks(fromKeyId: number, toKeyId: number): Awaitable<void>;
   /** How far events have been turned into deliveries; nobody else goes on with it until the transaction ends. */
@@ -174,4 +180,10 @@ export interface WebhookWrites {
   disableWebhook(webhookId: number, reason: DisabledReason): Awaitable<boolean>;
   /** Drops some of the older deliveries; whether more may be left. */
   forgetDeliveries(before: number): Awaitable<boolean>;
+  /** Removed webhooks with an id above this one that may still have deliveries, in the order of their ids. */
+  removedWebhooks(afterId: number, limit: number): Awaitable<RemovedWebhook[]>;
+  /** Drops so many deliveries of a webhook at the most; how many there were. */
+  forgetDeliveriesOf(webhookId: number, limit: number): Awaitable<number>;
+  /** It has no deliveries any more. */
+  forgetRemovedWebhook(id: number): Awaitable<void>;
 }

@@ -30,7 +30,8 @@ export const webhooks: Operations<PetstoreApi["webhooks"]> = {
     return pageOf(records, limit, shown, (last) => cursorAfter(list, "id", { key: last.id, id: last.id }));
   },
 
-  async create(cx, { body: { url, types, description = null } }) {
+  async create(cx, { body }) {
+    const { url, types, description = null } = body;
     const { clientId, keyId, role } = cx.caller;
     requireSendable(url, cx.rules.webhooks.allowPrivate);
     // Two at once could both find room for one.
@@ -48,6 +49,7 @@ export const webhooks: Operations<PetstoreApi["webhooks"]> = {
       { clientId, keyId, role, url, types: wanted(types), description, secret, startsAfter },
       cx.now,
     );
+    cx.trail(`webhooks/${webhook.id}`, { body: withoutQuery(body) });
     return { ...tagged(webhook, cx.now), secret: { secret } };
   },
 
@@ -63,14 +65,17 @@ export const webhooks: Operations<PetstoreApi["webhooks"]> = {
       requireSendable(body.url, cx.rules.webhooks.allowPrivate);
       await requireNoDisabledHost(cx, body.url);
     }
-    return tagged(await change(cx, before, await changed(cx, before, body)), cx.now);
+    const webhook = await change(cx, before, await changed(cx, before, body));
+    cx.trail(`webhooks/${webhook.id}`, { webhookId, body: withoutQuery(body) });
+    return tagged(webhook, cx.now);
   },
 
   async remove(cx, { webhookId }) {
     const webhook = await ownWebhook(cx, webhookId);
     requireMatch(cx, webhookTag(webhook, cx.now));
     requireOwnSay(webhook);
-    if (!(await cx.store.removeWebhook(webhook.id))) throw new Conflict();
+    if (!(await cx.store.removeWebhook(webhook.id, cx.now))) throw new Conflict();
+    cx.trail(`webhooks/${webhook.id}`, { webhookId });
     return { body: undefined };
   },
 
@@ -83,6 +88,7 @@ export const webhooks: Operations<PetstoreApi["webhooks"]> = {
       previousSecret: overlapHours === 0 ? null : before.secret,
       previousSecretUntil: overlapHours === 0 ? null : cx.now + overlapHours * HOUR_MS,
     });
+    cx.trail(`webhooks/${webhook.id}`, { webhookId, body: { overlapHours } });
     return { body: shownWebhook(webhook, cx.now), secret: { secret } };
   },
 
@@ -136,6 +142,11 @@ async function changed(
     description,
     ...(await switched(store, before, enabled ? null : (before.disabledReason ?? "asked"))),
   };
+}
+
+/** What the trail tells of an address: receivers take tokens in queries, and the trail is kept for ever. */
+function withoutQuery<T extends { readonly url?: string | undefined }>(body: T): T {
+  return body.url === undefined ? body : { ...body, url: body.url.replace(/\?.*$/s, "?...") };
 }
 
 /** An event that is not in the log: only this webhook is told of it. */

@@ -17,6 +17,8 @@ const updateClient = sql`
   where id = :id`;
 const removeClient = sql`update clients set removed_at = :now where id = :id`;
 const revokeItsKeys = sql`update api_keys set revoked_at = :now where client_id = :id and revoked_at is null`;
+const noteItsWebhooks = sql`
+  insert into removed_webhooks (id, removed_at) select id, cast(:now as bigint) from webhooks where client_id = :id`;
 const removeItsWebhooks = sql`delete from webhooks where client_id = :id`;
 const anOpenOrder = sql<unknown>`
   select id from orders where client_id = :clientId and complete = 0 limit 1`;
@@ -54,6 +56,7 @@ export function clientWrites(db: Db): ClientWrites {
     changeClient: (client) => db.run(updateClient, { ...client }),
     removeClient: async (id, now) => {
       await db.run(revokeItsKeys, { id, now });
+      await db.run(noteItsWebhooks, { id, now });
       await db.run(removeItsWebhooks, { id });
       await db.run(removeClient, { id, now });
     },

@@ -1,6 +1,7 @@
 import type {
   DeliveryRecord,
   NewDeliveryRecord,
+  RemovedWebhook,
   WebhookReads,
   WebhookWrites,
 } from "../core/webhook-ports.ts";
@@ -51,6 +52,12 @@ const noteDelivery = sql<DeliveryRecord>`
 const forget = sql<unknown>`
   delete from webhook_deliveries where id in (
     select id from webhook_deliveries where created_at < :before order by created_at limit cast(:limit as bigint)) returning id`;
+const removed = sql<RemovedWebhook>`
+  select id, removed_at as "removedAt" from removed_webhooks where id > :afterId order by id limit cast(:limit as bigint)`;
+const forgetOfWebhook = sql<unknown>`
+  delete from webhook_deliveries where id in (
+    select id from webhook_deliveries where webhook_id = :webhookId order by id limit cast(:limit as bigint)) returning id`;
+const forgetRemoved = sql`delete from removed_webhooks where id = :id`;
 
 export function deliveryReads(db: Db): Pick<WebhookReads, "delivery" | "deliveries"> {
   return {
@@ -72,7 +79,15 @@ export function deliveryReads(db: Db): Pick<WebhookReads, "delivery" | "deliveri
   };
 }
 
-type Changed = "addDeliveries" | "addDelivery" | "takeDeliveries" | "noteDelivery" | "forgetDeliveries";
+type Changed =
+  | "addDeliveries"
+  | "addDelivery"
+  | "takeDeliveries"
+  | "noteDelivery"
+  | "forgetDeliveries"
+  | "removedWebhooks"
+  | "forgetDeliveriesOf"
+  | "forgetRemovedWebhook";
 
 export function deliveryWrites(db: Db): Pick<WebhookWrites, Changed> {
   return {
@@ -88,5 +103,9 @@ export function deliveryWrites(db: Db): Pick<WebhookWrites, Changed> {
     noteDelivery: (outcome) => db.get(noteDelivery, { ...outcome }),
     forgetDeliveries: async (before) =>
       (await db.all(forget, { before, limit: FORGOTTEN_AT_ONCE })).length === FORGOTTEN_AT_ONCE,
+    removedWebhooks: (afterId, limit) => db.all(removed, { afterId, limit }),
+    forgetDeliveriesOf: async (webhookId, limit) =>
+      (await db.all(forgetOfWebhook, { webhookId, limit })).length,
+    forgetRemovedWebhook: (id) => db.run(forgetRemoved, { id }),
   };
 }

@@ -1,5 +1,5 @@
 import { sessionTables } from "./session-tables.ts";
-import { operatorsWebhooks, webhookTables } from "./webhook-tables.ts";
+import { operatorsWebhooks, removedWebhooks, webhookTables } from "./webhook-tables.ts";
 
 /** The few words in which the engines' table definitions differ. */
 export interface Dialect {
@@ -251,4 +251,5 @@ export const migrations: readonly Migration[] = [
   webhookTables,
   sessionTables,
   operatorsWebhooks,
+  removedWebhooks,
 ];

@@ -28,7 +28,7 @@ export const webhookTables: Migration = {
     "create index webhooks_enabled on webhooks (starts_after) where disabled_reason is null",
     "create index webhooks_replaying on webhooks (id) where replay_after is not null",
 
-    // No reference to the webhook: when that is removed, its deliveries are swept with the others, a few at a time.
+    // No reference to the webhook: when that is removed, its deliveries are swept, a few at a time.
     `create table webhook_deliveries (
       id ${newId},
       webhook_id ${integer} not null,
@@ -69,5 +69,13 @@ export const operatorsWebhooks: Migration = {
     // Of operators' lists of all clients' webhooks.
     "create index webhooks_list_enabled on webhooks (id) where disabled_reason is null",
     "create index webhooks_list_disabled on webhooks (id) where disabled_reason is not null",
+  ],
+};
+
+export const removedWebhooks: Migration = {
+  name: "the deliveries of removed webhooks are swept",
+  statements: ({ integer, tableEnd }) => [
+    // Removed webhooks that may still have deliveries.
+    `create table removed_webhooks (id ${integer} primary key, removed_at ${integer} not null)${tableEnd}`,
   ],
 };

@@ -25,6 +25,7 @@ export async function sweep(sweeping: Sweeping): Promise<void> {
   await perform("behind.forget", { beforeDay: Math.floor(clock() / DAY_MS) - usageKeptDays });
   if (eventsKeptDays > 0)
     await forget(sweeping, "behind.forgetEvents", { olderThan: clock() - eventsKeptDays * DAY_MS });
+  await forgetRemoved(sweeping);
   await forget(sweeping, "delivering.forget", { before: clock() - deliveriesKeptDays * DAY_MS });
 }
 
@@ -33,5 +34,13 @@ async function forget({ perform, isStopping }: Sweeping, operation: string, inpu
   for (let isDone = false; !isDone && !isStopping(); ) {
     const { body } = await perform(operation, input);
     ({ isDone } = body as { isDone: boolean });
+  }
+}
+
+/** Deliveries of removed webhooks, whatever their age. */
+async function forgetRemoved({ perform, isStopping }: Sweeping): Promise<void> {
+  for (let after: number | null = 0; after !== null && !isStopping(); ) {
+    const { body } = await perform("delivering.forgetRemoved", { after });
+    ({ after } = body as { after: number | null });
   }
 }

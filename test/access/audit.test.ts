@@ -13,6 +13,9 @@ beforeAll(async () => {
 });
 afterAll(() => store.stop());
 
+/** Where a webhook that goes with the change is sent. */
+const url = "https://shop.example/events";
+
 /** A key of the client, for a change of it. */
 const another = async () => (await aKey(store, client.id)).made.id as number;
 
@@ -105,7 +108,7 @@ const changes: Change[] = [
     operation: "admin.webhooks.update",
     by: admin,
     send: async () => {
-      const { id } = await aHook(member, { url: "https://shop.example/events" });
+      const { id } = await aHook(member, { url: "https://harmful.example/" });
       const reply = await store.admin.patch(`/admin/webhooks/${id}`, { enabled: false });
       return { reply, subject: `webhooks/${id}`, input: { webhookId: id, body: { enabled: false } } };
     },
@@ -137,6 +140,46 @@ const changes: Change[] = [
       return { reply, subject: `keys/${reply.body.id}`, input: { keyId, body: { overlapDays: 0 } } };
     },
   },
+  {
+    operation: "webhooks.create",
+    by: () => member,
+    send: async () => {
+      const body = { url: `${url}?token=hidden&b=1`, types: ["pet.created"], description: "Till" };
+      const reply = await member.post("/webhooks", body);
+      const input = { body: { ...body, url: `${url}?...` } };
+      return { reply, subject: `webhooks/${reply.body.id}`, input };
+    },
+  },
+  {
+    operation: "webhooks.update",
+    by: () => member,
+    send: async () => {
+      const { id } = await aHook(member, { url });
+      const body = { url: `${url}/2?hidden`, enabled: false };
+      const reply = await member.patch(`/webhooks/${id}`, body);
+      const input = { webhookId: id, body: { ...body, url: `${url}/2?...` } };
+      return { reply, subject: `webhooks/${id}`, input };
+    },
+  },
+  {
+    operation: "webhooks.remove",
+    by: () => member,
+    send: async () => {
+      const { id } = await aHook(member, { url });
+      const reply = await member.delete(`/webhooks/${id}`);
+      return { reply, subject: `webhooks/${id}`, input: { webhookId: id } };
+    },
+  },
+  {
+    operation: "webhooks.rotate",
+    by: () => member,
+    send: async () => {
+      const { id } = await aHook(member, { url });
+      const body = { overlapHours: 5 };
+      const reply = await member.post(`/webhooks/${id}/rotation`, body);
+      return { reply, subject: `webhooks/${id}`, input: { webhookId: id, body } };
+    },
+  },
 ];
 
 describe("the audit trail", () => {
@@ -160,10 +203,11 @@ describe("the audit trail", () => {
     },
   );
 
-  test("is of every operation that changes who may do what", async () => {
+  test("is of every operation that changes who may do what, or what is sent where", async () => {
     const { everyEndpoint } = await import("../../src/contract/api.ts");
     const owed = everyEndpoint.filter(
-      ({ id, method }) => method !== "GET" && /^(admin|account\.keys)\./.test(id),
+      ({ id, method }) =>
+        method !== "GET" && /^(admin\.|account\.keys\.|webhooks\.(create|update|remove|rotate)$)/.test(id),
     );
     expect(changes.map(({ operation }) => operation).sort()).toEqual(owed.map(({ id }) => id).sort());
   });
@@ -178,6 +222,7 @@ describe("the audit trail", () => {
   test("has nothing of what was refused", async () => {
     const keyId = await another();
     const { made: above } = await aKey(store, client.id, { role: "admin" });
+    const hook = await aHook(member, { url });
     const busy = await aClient(store);
     await (await aKey(store, busy.id)).person.post("/store/orders", {});
     const sends: [string, () => Promise<Reply>][] = [
@@ -192,6 +237,10 @@ describe("the audit trail", () => {
       ["role_too_high", () => member.post("/account/keys", { role: "admin" })],
       ["key_not_found", () => member.delete(`/account/keys/${above.id}`)],
       ["missing_api_key", () => store.nobody.post("/account/keys", {})],
+      ["invalid_webhook_url", () => member.post("/webhooks", { url: "https://localhost/" })],
+      ["invalid_webhook_url", () => member.patch(`/webhooks/${hook.id}`, { url: "https://localhost/" })],
+      ["webhook_not_found", () => store.customer.delete(`/webhooks/${hook.id}`)],
+      ["webhook_not_found", () => store.admin.patch("/admin/webhooks/4711", { enabled: false })],
       [
         "invalid_parameter",
         () => store.admin.post("/admin/clients", { name: "X" }, { "idempotency-key": "not visible" }),
@@ -217,9 +266,12 @@ describe("the audit trail", () => {
     expect(await trail(store)).toHaveLength(length);
   });
 
-  test("has nothing of reads, pets and orders", async () => {
+  test("has nothing of reads, pets, orders and what is sent to a webhook", async () => {
+    const hook = await aHook(member, { url });
     const length = (await trail(store)).length;
     const pet = await store.aPet(3);
+    await member.send("POST", `/webhooks/${hook.id}/ping`);
+    await member.post(`/webhooks/${hook.id}/replay`, { since: "2026-11-15T00:00:00Z" });
     await member.post("/store/orders", { petId: pet.id });
     await store.admin.get("/admin/clients");
     await member.get("/account/keys");
@@ -239,6 +291,27 @@ describe("the audit trail", () => {
     const text = JSON.stringify(await trail(store));
     expect(text).not.toContain("ps_live_");
     for (const part of [key.slice(8, 20), key.slice(20, 40), key.slice(-6)]) expect(text).not.toContain(part);
+  });
+
+  test("holds no secret of a webhook, and of its address no query", async () => {
+    const { id, secret } = await aHook(member, { url: `${url}?token=hunter2\n?again` });
+    const rotated = (await member.post(`/webhooks/${id}/rotation`, {})).body.secret;
+    await member.patch(`/webhooks/${id}`, { url: `${url}?token=hunter2` });
+    const text = JSON.stringify(await trail(store));
+    expect(text).toContain(`${url}?...`);
+    for (const part of ["hunter2", "again", "whsec_", secret.slice(6), rotated.slice(6)])
+      expect(text).not.toContain(part);
+  });
+
+  test("of a webhook lets no server look its keys up anew", async () => {
+    const revision = () => store.beside.db.value("select revision from access");
+    const hook = await aHook(member, { url });
+    const before = await revision();
+    await member.patch(`/webhooks/${hook.id}`, { description: "Till" });
+    await store.admin.patch(`/admin/webhooks/${hook.id}`, { enabled: false });
+    expect(await revision()).toBe(before);
+    await store.admin.patch(`/admin/clients/${client.id}`, { name: "Renamed" });
+    expect(await revision()).not.toBe(before);
   });
 });
 

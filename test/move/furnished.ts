@@ -84,6 +84,8 @@ export async function furnished(): Promise<Furnished> {
   ])
     await made(by.patch(`/webhooks/${id}`, { enabled: false }));
   await made(admin.patch(`/admin/webhooks/${webhook.id}`, { enabled: false }));
+  const unwanted = await made(staff.post("/webhooks", { url: "https://shop.example/unwanted" }));
+  await made(staff.delete(`/webhooks/${unwanted.id}`));
 
   const struck = await oneAMinute(store);
   await getBanned(store, struck);

@@ -113,8 +113,8 @@ export function webhookCases(named: (name: string) => string, opened: () => Open
       replayAfter: null,
     });
     expect((await opened().reads.enabledWebhooks()).map(({ id }) => id)).not.toContain(before.id);
-    expect(await run((s) => s.removeWebhook(before.id))).toBe(true);
-    expect(await run((s) => s.removeWebhook(before.id))).toBe(false);
+    expect(await run((s) => s.removeWebhook(before.id, NOW))).toBe(true);
+    expect(await run((s) => s.removeWebhook(before.id, NOW))).toBe(false);
   });
 
   test(named("the first failure since the last success is known"), async () => {
@@ -200,7 +200,7 @@ export function webhookCases(named: (name: string) => string, opened: () => Open
 
   test(named("how far events have become deliveries is known, and for whom"), async () => {
     await run(async (s) => {
-      for (const { id } of await s.enabledWebhooks()) await s.removeWebhook(id);
+      for (const { id } of await s.enabledWebhooks()) await s.removeWebhook(id, NOW);
       await s.moveFanOut(0);
     });
     expect(await opened().reads.fanOut()).toEqual({ position: 0, since: null, replaying: null });
@@ -234,7 +234,7 @@ export function webhookCases(named: (name: string) => string, opened: () => Open
     named("events become deliveries step by step, each once for everybody, however many there are"),
     async () => {
       await run(async (s) => {
-        for (const { id } of await s.enabledWebhooks()) await s.removeWebhook(id);
+        for (const { id } of await s.enabledWebhooks()) await s.removeWebhook(id, NOW);
         await s.moveFanOut(0);
       });
       const startsAfter = await opened().reads.lastEvent();
@@ -277,4 +277,42 @@ export function webhookCases(named: (name: string) => string, opened: () => Open
     expect(await run((s) => s.forgetDeliveries(2000))).toBe(false);
     expect(await left()).toBe(300);
   });
+
+  test(
+    named("the deliveries of removed webhooks are dropped in steps, those of others are not"),
+    async () => {
+      const [large, kept, small, ofClient] = [
+        await aWebhook(),
+        await aWebhook(),
+        await aWebhook(),
+        await aWebhook(),
+      ];
+      const rows = (id: number, count: number) =>
+        Array.from({ length: count }, (_, n) => aDelivery(id, n + 1));
+      await run(async (s) => {
+        await s.addDeliveries([...rows(large.id, 1500), ...rows(kept.id, 5)], NOW);
+        await s.addDeliveries([...rows(small.id, 3), ...rows(ofClient.id, 3)], NOW);
+        await s.removeWebhook(large.id, NOW);
+        await s.removeWebhook(small.id, NOW);
+        await s.removeClient(ofClient.clientId, NOW);
+      });
+      const left = async ({ id: webhookId }: WebhookRecord) =>
+        (await opened().reads.deliveries({ webhookId, descending: true, limit: 2000 })).length;
+      const step = async (after: number, now: number) => {
+        const caller = { clientId: 0, keyId: 0, role: "admin" } as const;
+        const command = { operation: "delivering.forgetRemoved", caller, input: { after }, now };
+        return (await run((s) => perform(s, command, rulesOf(readConfig({}))))).body;
+      };
+      const before = large.id - 1;
+      expect(await step(before, NOW)).toEqual({ after: before });
+      expect(await left(large)).toBe(500);
+      expect(await step(before, NOW)).toEqual({ after: null });
+      expect(await Promise.all([large, kept, small, ofClient].map(left))).toEqual([0, 5, 0, 0]);
+      // What was added by somebody who saw the webhook before it was removed is found too, for a while.
+      await run((s) => s.addDeliveries(rows(small.id, 2), NOW));
+      expect(await step(before, NOW + 10 * 60_000)).toEqual({ after: null });
+      expect(await left(small)).toBe(0);
+      expect(await run((s) => s.removedWebhooks(before, 100))).toEqual([]);
+    },
+  );
 }

@@ -258,6 +258,11 @@ export const carried: readonly CarriedTable[] = [
       duration_ms: "integer",
     },
   },
+  {
+    name: "removed_webhooks",
+    ...keyedBy("id"),
+    columns: { id: "integer", removed_at: "integer" },
+  },
   { name: "fan_out", ...keyedBy("id"), isSeeded: true, columns: { id: "integer", position: "integer" } },
 ];
 
