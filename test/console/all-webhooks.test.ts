@@ -22,7 +22,7 @@ test("an operator finds a client's webhook, reads what it was sent and disables 
     /^client of a customer/,
   ]);
   const { page } = operator;
-  await page.getByRole("link", { name: "See where it is sent events" }).click();
+  await page.getByRole("link", { name: "To its webhooks" }).click();
   await page.getByRole("row", { name: `${receiver.url} shop client of a customer failing` }).waitFor();
   expect(await page.getByRole("row").count()).toBe(2);
   await page.getByRole("link", { name: receiver.url }).click();
@@ -163,4 +163,16 @@ test("a webhook is made, tried and removed with the keyboard alone", async () =>
   await keyboard.press("Enter");
   await page.getByText("No webhook yet.").waitFor();
   expect((await store.staff.get("/webhooks")).body).toEqual([]);
+});
+
+test("what is sent is shown as it is sent, also a number that a browser cannot hold", async () => {
+  await using store = await aStore();
+  const hook = await aHook(store.staff, { url: "https://shop.example/events" });
+  await store.staff.post(`/webhooks/${hook.id}/ping`, undefined);
+  await newest(store.staff, hook, ({ state }) => state === "failed");
+  const body = '{"data":{"id":9007199254740993}}';
+  await store.beside.db.rows(`update webhook_deliveries set body = '${body}' where id = 1 returning id`);
+  await using visitor = await signedIn(store, store.staff, ["webhooks/1/deliveries/1", "Delivery 1 failed"]);
+  expect(await visitor.page.getByLabel("What is sent").textContent()).toBe(body);
+  await visitor.reads("The name in the address leads nowhere.");
 });

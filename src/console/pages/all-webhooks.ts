@@ -25,7 +25,7 @@ async function show({ query, signal }: Visit): Promise<Child> {
     keyOf: ({ id }) => id,
     load: (loading) =>
       petstore.admin.webhooks.list({ ...wanted(narrowed.value), limit: ON_A_PAGE }, { signal: loading }),
-    empty: () => h("p", {}, nothing(narrowedBy.some(({ name }) => narrowed.value(name) !== undefined))),
+    empty: () => h("p", {}, nothing(narrowed.isNarrowed())),
     columns: [
       {
         name: "Address",

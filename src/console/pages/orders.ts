@@ -21,7 +21,7 @@ function show({ account, query }: Visit) {
   const isStaff = mayAct(account, "staff");
   const narrowing = filters("orders", query, narrowedBy, () => void orders.reload());
   const orders = orderList({
-    empty: () => nothing(narrowing.value),
+    empty: () => nothing(narrowing.isNarrowed()),
     query: () => wanted(narrowing.value),
   });
   void orders.reload();
@@ -36,8 +36,8 @@ function show({ account, query }: Visit) {
   ];
 }
 
-function nothing(value: (name: string) => string | undefined): string {
-  return narrowedBy.some(({ name }) => value(name) !== undefined)
+function nothing(isNarrowed: boolean): string {
+  return isNarrowed
     ? "No order is like that. Ask for less above, or place one."
     : "There are no orders yet. Place one by the button above.";
 }
