@@ -6,15 +6,16 @@ import { failed } from "./list.ts";
 import { tell } from "./notices.ts";
 
 interface Act {
-  /** What is told when it is done. */
-  readonly done: string;
+  /** What is told when it is done; nothing where the page shows it. */
+  readonly done?: string;
   readonly act: () => PromiseLike<unknown>;
   /** What follows when it is done. */
   readonly after?: () => unknown;
 }
 
 /** Does something at the press of a button; what is refused is explained, and can be tried again. */
-export async function perform({ done, act, after }: Act): Promise<void> {
+export async function perform(asked: Act): Promise<void> {
+  const { done, act, after } = asked;
   try {
     await act();
   } catch (error) {
@@ -24,14 +25,14 @@ export async function perform({ done, act, after }: Act): Promise<void> {
         error,
         () => {
           close();
-          return isStale ? openAgain() : perform({ done, act, ...(after && { after }) });
+          return isStale ? openAgain() : perform(asked);
         },
         isStale ? "Look at it as it is now" : "Try again",
       ),
     );
     return;
   }
-  tell(done);
+  if (done !== undefined) tell(done);
   await after?.();
 }
 

@@ -37,7 +37,8 @@ export function openDialog(
   element.addEventListener("close", () => {
     window.removeEventListener("hashchange", leave);
     element.remove();
-    if (!isLeft) returnFocus(opener);
+    // What opened it may be gone for good, with what was done: then the page is read from its heading.
+    if (!isLeft && !returnFocus(opener)) heading()?.focus({ preventScroll: true });
     resolve();
   });
   document.body.append(element);
@@ -92,10 +93,15 @@ export function keepingFocus(part: HTMLElement, draw: () => void): void {
 }
 
 /** The button that opened a dialog may have been drawn anew meanwhile; it is known by its key. */
-function returnFocus(to: Element | null): void {
-  if (!(to instanceof HTMLElement)) return;
+function returnFocus(to: Element | null): boolean {
+  if (!(to instanceof HTMLElement)) return false;
   const again = to.isConnected ? to : keyed(to.dataset.key);
   again?.focus();
+  return again !== null;
+}
+
+function heading(): HTMLElement | null {
+  return document.querySelector<HTMLElement>("main h1");
 }
 
 function keyed(key: string | undefined): HTMLElement | null {

@@ -17,6 +17,8 @@ export interface Filters {
   readonly element: HTMLElement;
   /** What is chosen; nothing for what is not. */
   value(name: string): string | undefined;
+  /** Whether the list is narrowed at all. */
+  isNarrowed(): boolean;
 }
 
 /** What a list is narrowed by: in force at once, and kept in the address. */
@@ -50,12 +52,14 @@ export function filters(
     controls.set(name, control);
     return h("div", { class: "field" }, h("label", { for: id }, label), control);
   });
+  const value = (name: string) => controls.get(name)?.value.trim() || undefined;
   const submit = (event: Event) => {
     event.preventDefault();
     changed();
   };
   return {
     element: h("form", { class: "filters", role: "search", onsubmit: submit }, fields),
-    value: (name) => controls.get(name)?.value.trim() || undefined,
+    value,
+    isNarrowed: () => wanted.some(({ name }) => name !== "sort" && value(name) !== undefined),
   };
 }

@@ -235,7 +235,7 @@ function complaintsOf(error: unknown): readonly { readonly field: string; readon
 }
 
 /** `must be whole` becomes `Must be whole.` */
-function sentence(text: string): string {
+export function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }
 

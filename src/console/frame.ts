@@ -22,7 +22,9 @@ const shop: readonly Entry[] = [
 const house: readonly Entry[] = [
   { path: "clients", label: "Clients", role: "admin" },
   { path: "bans", label: "Bans", role: "admin" },
+  { path: "all-webhooks", label: "All webhooks", role: "admin" },
   { path: "audit", label: "Audit trail", role: "admin" },
+  { path: "webhooks", label: "Webhooks", role: "customer" },
   { path: "account", label: "Account", role: "customer" },
 ];
 

@@ -83,7 +83,8 @@ async function draw(isNew: boolean): Promise<void> {
     document.activeElement instanceof HTMLElement ? document.activeElement.dataset.key : undefined;
   try {
     const refresh = () => draw(false);
-    const content = await show({ account: signedIn, id: Number(parts[1]), query, signal, refresh });
+    const [id, innerId] = [Number(parts[1]), Number(parts[3])];
+    const content = await show({ account: signedIn, id, innerId, query, signal, refresh });
     if (signal.aborted) return;
     fill(main, content);
   } catch (error) {

@@ -6,6 +6,8 @@ export interface Visit {
   readonly account: Account;
   /** What the address names, such as a pet's number. */
   readonly id: number;
+  /** What the address names within that, such as a delivery of a webhook. */
+  readonly innerId: number;
   readonly query: URLSearchParams;
   /** Aborted when another page is opened. */
   readonly signal: AbortSignal;
@@ -41,6 +43,11 @@ export function facts(...pairs: readonly (readonly [name: string, value: Child])
     { class: "facts" },
     pairs.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
   );
+}
+
+/** A value that may be long: it has the whole width. */
+export function whole(value: string): HTMLElement {
+  return h("span", { class: "whole" }, value);
 }
 
 /** A button that does something; its key says which one it is, when the page is drawn anew. */

@@ -45,6 +45,9 @@ const tones: Readonly<Record<string, Tone>> = {
   open: "wait",
   complete: "good",
   draft: "calm",
+  delivered: "good",
+  failed: "bad",
+  failing: "wait",
   active: "good",
   suspended: "bad",
   banned: "bad",
@@ -83,6 +86,8 @@ const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
   pet_not_found: "It may have been removed meanwhile.",
   unknown_pet: "It may have been removed meanwhile.",
   category_in_use: "Move its pets to another category or remove them first.",
+  webhook_not_found: "It may have been removed meanwhile.",
+  webhook_disabled: "Enable it first.",
   key_banned: "Wait until then, or ask an admin to lift the ban.",
 };
 

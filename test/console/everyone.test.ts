@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
-import { aStore, type TestStore } from "../harness.ts";
+import { aStore } from "../harness.ts";
 import { aBrowser, aVisitor, until, type Visitor } from "./browser.ts";
+import { furnished } from "./furnished.ts";
 
 const PHONE = { viewport: { width: 360, height: 740 } };
 const HOSTILE = "<img src=x onerror=window.hacked=1><b>bold</b>";
@@ -14,21 +15,6 @@ beforeAll(async () => {
   browser = await aBrowser();
 }, 120_000);
 afterAll(() => browser.close());
-
-/** A shop in which every page has something to show, under this name. */
-async function furnished(name: string): Promise<TestStore> {
-  const store = await aStore();
-  const category = (await store.staff.post("/categories", { name, description: name })).body;
-  const pet = (await store.staff.post("/pets", { name, categoryId: category.id })).body;
-  await store.staff.put(`/store/inventory/${pet.id}`, { quantity: 3 });
-  await store.customer.post("/store/orders", { petId: pet.id });
-  await store.staff.post("/store/orders", { petId: pet.id, complete: true });
-  await store.staff.post("/store/orders", {});
-  const client = (await store.admin.post("/admin/clients", { name, plan: "pro" })).body;
-  const key = (await store.admin.post(`/admin/clients/${client.id}/keys`, { name, role: "staff" })).body;
-  await store.admin.put(`/admin/keys/${key.id}/ban`, { minutes: 5, reason: name });
-  return store;
-}
 
 const pages: readonly (readonly [path: string, heading: string | RegExp])[] = [
   ["", "Overview"],
@@ -42,6 +28,12 @@ const pages: readonly (readonly [path: string, heading: string | RegExp])[] = [
   ["clients/5", /active$/],
   ["bans", "Bans"],
   ["audit", "Audit trail"],
+  ["all-webhooks", "All webhooks"],
+  ["all-webhooks/1", "Webhook 1 failing"],
+  ["webhooks", "Webhooks"],
+  ["webhooks/1", "Webhook 1 failing"],
+  ["webhooks/1/deliveries/1", "Delivery 1 pending"],
+  ["webhooks/2", "Webhook 2 disabled"],
   ["account", "Account"],
 ];
 
@@ -73,6 +65,12 @@ test("a hostile name is shown as text on every page, and nothing of it runs", as
     "clients/5",
     "bans",
     "audit",
+    "all-webhooks",
+    "all-webhooks/1",
+    "webhooks",
+    "webhooks/1",
+    "webhooks/1/deliveries/1",
+    "webhooks/2",
   ]);
   await visitor.open("pets/1", /available$/);
   await page.getByRole("button", { name: "Edit" }).click();
@@ -96,6 +94,17 @@ test("on a phone no page, menu or dialog is wider than the screen, however long 
   const box = await page.getByRole("dialog").boundingBox();
   expect((box?.x ?? -1) >= 0 && (box?.width ?? 999) <= 360).toBe(true);
   expect(await width()).toBe(360);
+  for (const [path, heading, name] of [
+    ["webhooks/1", "Webhook 1 failing", "Edit"],
+    ["all-webhooks/1", "Webhook 1 failing", "Show"],
+  ] as const) {
+    await visitor.open(path, heading);
+    await page.getByRole("button", { name, exact: true }).click();
+    await page.getByRole("dialog").waitFor();
+    const wide =
+      "document.querySelector('dialog').scrollWidth - document.querySelector('dialog').clientWidth";
+    expect([path, await page.evaluate(wide), await width()]).toEqual([path, 0, 360]);
+  }
 });
 
 for (const width of [768, 1024, 1280])
@@ -143,6 +152,18 @@ for (const colorScheme of ["light", "dark"] as const)
     await page.getByRole("button", { name: "Save" }).click();
     await page.locator("[aria-invalid=true]").waitFor();
     await until(async () => (await page.locator("[aria-busy]").count()) === 0);
+    expect(await page.evaluate(audit)).toEqual(nothing);
+    await visitor.open("webhooks/1", "Webhook 1 failing");
+    await page.getByRole("button", { name: "Ping" }).click();
+    await page.getByText("Nobody listens at the address").first().waitFor();
+    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByLabel("category.deleted").uncheck();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.locator("[name=types][aria-invalid=true]").waitFor();
+    await until(async () => (await page.locator("[aria-busy]").count()) === 0);
+    expect(await page.evaluate(audit)).toEqual(nothing);
+    await visitor.open("all-webhooks/1", "Webhook 1 failing");
+    await page.getByRole("button", { name: "Show" }).last().click();
     expect(await page.evaluate(audit)).toEqual(nothing);
   });
 

@@ -153,7 +153,7 @@ test("when the requests of the minute are spent the page says so, waits, and goe
   expect((await shop.get("/account/limits")).body.strikes.count).toBe(0);
   store.clock.now += 57_000;
   await page.clock.runFor(61_000);
-  await page.getByText("No order is like that.").waitFor();
+  await page.getByText("There are no orders yet.").waitFor();
   expect(await page.locator(".holding", { hasText: "are spent" }).count()).toBe(0);
   expect((await store.admin.get("/admin/bans")).body).toEqual([]);
 });

@@ -80,6 +80,7 @@ test("a customer sees what it may order, and no staff actions or pages", async (
     "Orders",
     "Inventory",
     "Live feed",
+    "Webhooks",
     "Account",
   ]);
   expect(await acts("pets", "Pets")).toEqual(["Order"]);

@@ -28,7 +28,7 @@ function show({ account, query }: Visit) {
     keyOf: ({ id }) => id,
     load: (signal) =>
       petstore.categories.list({ name: narrowing.value("name"), limit: ON_A_PAGE }, { signal }),
-    empty: () => h("p", {}, isStaff ? "No such category. Add it by the button above." : "No such category."),
+    empty: () => h("p", {}, nothing(narrowing.isNarrowed()), isStaff && " Add one by the button above."),
     columns: [
       { name: "Name", cell: ({ id, name }) => h("a", { href: hrefOf("pets", { categoryId: id }) }, name) },
       { name: "Description", cell: ({ description }) => description ?? none() },
@@ -50,6 +50,10 @@ function show({ account, query }: Visit) {
     narrowing.element,
     categories.element,
   ];
+}
+
+function nothing(isNarrowed: boolean): string {
+  return isNarrowed ? "No category is called so." : "There are no categories yet.";
 }
 
 function add(added: (category: Category) => void): void {

@@ -45,6 +45,7 @@ async function show({ id, signal, refresh }: Visit): Promise<Child> {
       ["Requests a minute", count(client.perMinute)],
       ["Requests a day", count(client.perDay)],
       ["Since", time(client.createdAt)],
+      ["Webhooks", h("a", { href: hrefOf("all-webhooks", { clientId: id }) }, "To its webhooks")],
     ),
     section(
       "Keys",

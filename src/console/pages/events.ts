@@ -1,4 +1,4 @@
-import type { EventType, StoreEvent } from "../../../client/src/index.ts";
+import type { StoreEvent } from "../../../client/src/index.ts";
 import { petstore } from "../api.ts";
 import { type Child, fill, h } from "../dom.ts";
 import { filters } from "../filters.ts";
@@ -6,6 +6,7 @@ import { failed } from "../list.ts";
 import { learnPets, notePet } from "../names.ts";
 import { heading, type Page, type Visit } from "../visit.ts";
 import { badge, isAbort, time } from "../words.ts";
+import { kinds } from "./event-kinds.ts";
 import { petIn, wordsOf } from "./event-words.ts";
 
 /** Older ones leave the page; the API has them. */
@@ -14,21 +15,12 @@ const SHOWN = 200;
 const WHILE_MS = 15 * 60 * 1000;
 const AT_ONCE = 100;
 
-const kinds: Readonly<Record<string, readonly EventType[]>> = {
-  orders: ["order.placed", "order.updated", "order.completed", "order.cancelled"],
-  pets: ["pet.created", "pet.updated", "pet.status_changed", "pet.deleted"],
-  categories: ["category.created", "category.updated", "category.deleted"],
-  stock: ["inventory.changed", "inventory.depleted"],
-  "keys and quotas": ["quota.warning", "key.strike_warning", "key.banned", "key.unbanned"],
-  webhooks: ["webhook.disabled"],
-};
-
 export const eventsPage: Page = { title: "Live feed", show };
 
 function show({ query, signal }: Visit): Child {
   const feed = feedOf();
   const state = h("p", { class: "soft", role: "status" });
-  const kind = () => kinds[narrowing.value("kind") ?? ""];
+  const kind = () => kinds.get(narrowing.value("kind") ?? "");
   let following = new AbortController();
 
   /** Goes on behind the last event that is shown; the client connects again by itself. */
@@ -77,7 +69,7 @@ function show({ query, signal }: Visit): Child {
     pause.textContent = "Go on";
   };
 
-  const choices = ["", ...Object.keys(kinds)].map((each) => [each, each || "everything"] as const);
+  const choices = ["", ...kinds.keys()].map((each) => [each, each || "everything"] as const);
   const narrowing = filters("events", query, [{ name: "kind", label: "Show", choices }], restart);
   const pause = h("button", { type: "button", onclick: toggle }, "Pause");
   signal.addEventListener("abort", () => following.abort());

@@ -1,6 +1,7 @@
 import type { InventoryItem, PetStatus } from "../../../client/src/index.ts";
+import { hrefOf } from "../address.ts";
 import { mayAct, petstore } from "../api.ts";
-import { h } from "../dom.ts";
+import { type Child, h } from "../dom.ts";
 import { filters } from "../filters.ts";
 import { type List, list } from "../list.ts";
 import { learnPets, petLink, petName } from "../names.ts";
@@ -42,7 +43,7 @@ function show({ account, query }: Visit) {
         found.map(({ petId }) => petId),
         signal,
       ),
-    empty: () => h("p", {}, "No pet is like that. Ask for less above."),
+    empty: () => h("p", {}, narrowing.isNarrowed() ? "No pet is like that. Ask for less above." : nothing()),
     columns: [
       { name: "Pet", cell: ({ petId }) => petLink(petId) },
       { name: "In stock", cell: ({ quantity }) => count(quantity), kind: "number" },
@@ -62,4 +63,8 @@ function show({ account, query }: Visit) {
   });
   void stock.reload();
   return [heading("Inventory"), narrowing.element, stock.element];
+}
+
+function nothing(): Child {
+  return ["The store has no pets yet. They are added under ", h("a", { href: hrefOf("pets") }, "Pets"), "."];
 }

@@ -1,10 +1,10 @@
 import type { CreatedKey, Key, NewKey, Role, Rotation } from "../../../client/src/index.ts";
 import { performIfAgreed } from "../acts.ts";
-import { openDialog } from "../dialog.ts";
-import { type Child, fill, h } from "../dom.ts";
+import { type Child, h } from "../dom.ts";
 import { bodyOf, choiceField, formDialog, numberField, textField } from "../form.ts";
 import { type List, type ListOptions, list } from "../list.ts";
 import { tell } from "../notices.ts";
+import { showSecret } from "../secret.ts";
 import { button } from "../visit.ts";
 import { badge, time } from "../words.ts";
 
@@ -109,42 +109,10 @@ function revoke({ revoke: send }: KeyActs, key: Key, done: () => unknown): Promi
   });
 }
 
-/** A new key is shown this once; it takes a word to close it. */
 function showOnce({ key, id }: CreatedKey): void {
-  if (key === undefined) {
+  if (key === undefined)
     tell(`Key ${id} was made, but its text was lost on the way. Revoke it and make another.`);
-    return;
-  }
-  const shown = h("textarea", { readonly: true, rows: 2, class: "secret", "aria-label": "The new key" }, key);
-  const copied = h("p", { class: "hint", role: "status" });
-  const copy = async () => {
-    shown.select();
-    try {
-      // A page that came over plain HTTP has no clipboard; the key is selected for the keyboard then.
-      await navigator.clipboard.writeText(key);
-      fill(copied, "Copied.");
-    } catch {
-      fill(copied, "Selected: press Ctrl-C.");
-    }
-  };
-  const { element } = openDialog(
-    "The new key",
-    (close) => [
-      h("p", {}, "This is the only time that it is shown. Keep it where you keep secrets."),
-      shown,
-      copied,
-      h(
-        "div",
-        { class: "actions" },
-        h("button", { type: "button", onclick: copy }, "Copy"),
-        h("button", { type: "button", class: "main", onclick: close }, "I have kept it"),
-      ),
-    ],
-    { stays: true },
-  );
-  element.querySelector(".close")?.remove();
-  element.addEventListener("cancel", (event) => event.preventDefault());
-  shown.select();
+  else showSecret("The new key", key, "Keep it where you keep secrets.");
 }
 
 export function nameOf({ name, id }: Key): string {

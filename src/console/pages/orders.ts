@@ -21,7 +21,7 @@ function show({ account, query }: Visit) {
   const isStaff = mayAct(account, "staff");
   const narrowing = filters("orders", query, narrowedBy, () => void orders.reload());
   const orders = orderList({
-    empty: "No order is like that. Place one by the button above.",
+    empty: () => nothing(narrowing.isNarrowed()),
     query: () => wanted(narrowing.value),
   });
   void orders.reload();
@@ -34,6 +34,12 @@ function show({ account, query }: Visit) {
     narrowing.element,
     orders.element,
   ];
+}
+
+function nothing(isNarrowed: boolean): string {
+  return isNarrowed
+    ? "No order is like that. Ask for less above, or place one."
+    : "There are no orders yet. Place one by the button above.";
 }
 
 const narrowedBy: readonly Filter[] = [
@@ -66,7 +72,7 @@ function wanted(value: (name: string) => string | undefined): OrdersListQuery {
 
 interface OrderListOptions {
   readonly query: () => OrdersListQuery;
-  readonly empty: string;
+  readonly empty: () => string;
   readonly limit?: number;
   /** Where the pet is known anyway. */
   readonly isOfOnePet?: boolean;
@@ -82,7 +88,7 @@ export function orderList(options: OrderListOptions): List<Order> {
     keyOf: ({ id }) => id as number,
     load: (signal) => petstore.orders.list({ sort: "-id", ...query(), limit }, { signal }),
     prepare: (found, signal) => learnPets(isOfOnePet ? [] : found.map(({ petId }) => petId), signal),
-    empty: () => h("p", {}, empty),
+    empty: () => h("p", {}, empty()),
     columns: [
       { name: "Order", cell: ({ id }) => `Order ${id}` },
       ...(isOfOnePet ? [] : [pet]),

@@ -25,7 +25,7 @@ async function show(visit: Visit): Promise<Child> {
   const isStaff = mayAct(account, "staff");
   const orders = orderList({
     query: () => ({ petId: id }),
-    empty: isStaff ? "Nobody has ordered this pet yet." : "You have not ordered this pet yet.",
+    empty: () => (isStaff ? "Nobody has ordered this pet yet." : "You have not ordered this pet yet."),
     limit: ORDERS_SHOWN,
     isOfOnePet: true,
     onChange: refresh,

@@ -20,8 +20,6 @@ async function show({ account, query, signal }: Visit): Promise<Child> {
   const isStaff = mayAct(account, "staff");
   const categories = await everyCategory(signal);
   const narrowing = filters("pets", query, narrowedBy(categories), () => void pets.reload());
-  const isNarrowed = () =>
-    ["name", "status", "categoryId"].some((each) => narrowing.value(each) !== undefined);
   const pets: List<Pet> = list({
     label: "Pets",
     keyOf: ({ id }) => id,
@@ -31,7 +29,7 @@ async function show({ account, query, signal }: Visit): Promise<Child> {
         found.map(({ categoryId }) => categoryId),
         signal,
       ),
-    empty: () => h("p", {}, nothing(isNarrowed(), isStaff)),
+    empty: () => h("p", {}, nothing(narrowing.isNarrowed(), isStaff)),
     columns: [
       { name: "Name", cell: ({ id, name }) => h("a", { href: hrefOf(`pets/${id}`) }, name) },
       { name: "Category", cell: ({ categoryId }) => categoryName(categoryId) },

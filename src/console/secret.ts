@@ -1,0 +1,36 @@
+import { openDialog } from "./dialog.ts";
+import { fill, h } from "./dom.ts";
+
+/** Shows a secret this once; it takes a word to close it. */
+export function showSecret(title: string, secret: string, advice: string): void {
+  const shown = h("textarea", { readonly: true, rows: 2, class: "secret", "aria-label": title }, secret);
+  const copied = h("p", { class: "hint", role: "status" });
+  const copy = async () => {
+    shown.select();
+    try {
+      // A page that came over plain HTTP has no clipboard; the text is selected for the keyboard then.
+      await navigator.clipboard.writeText(secret);
+      fill(copied, "Copied.");
+    } catch {
+      fill(copied, "Selected: press Ctrl-C.");
+    }
+  };
+  const { element } = openDialog(
+    title,
+    (close) => [
+      h("p", {}, `This is the only time that it is shown. ${advice}`),
+      shown,
+      copied,
+      h(
+        "div",
+        { class: "actions" },
+        h("button", { type: "button", onclick: copy }, "Copy"),
+        h("button", { type: "button", class: "main", onclick: close }, "I have kept it"),
+      ),
+    ],
+    { stays: true },
+  );
+  element.querySelector(".close")?.remove();
+  element.addEventListener("cancel", (event) => event.preventDefault());
+  shown.select();
+}
