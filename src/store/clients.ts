@@ -1,6 +1,7 @@
 import type { ClientRecord, Reads, Writes } from "../core/ports.ts";
 import { listing, page } from "./page.ts";
 import { type Db, fragment, sql } from "./statement.ts";
+import { noteRemovedWebhook } from "./webhooks.ts";
 
 const columns = fragment`id, name, plan, per_minute as "perMinute", per_day as "perDay",
   created_at as "createdAt", suspended_at as "suspendedAt"`;
@@ -17,9 +18,7 @@ const updateClient = sql`
   where id = :id`;
 const removeClient = sql`update clients set removed_at = :now where id = :id`;
 const revokeItsKeys = sql`update api_keys set revoked_at = :now where client_id = :id and revoked_at is null`;
-const noteItsWebhooks = sql`
-  insert into removed_webhooks (id, removed_at) select id, cast(:now as bigint) from webhooks where client_id = :id`;
-const removeItsWebhooks = sql`delete from webhooks where client_id = :id`;
+const removeItsWebhooks = sql<{ id: number }>`delete from webhooks where client_id = :id returning id`;
 const anOpenOrder = sql<unknown>`
   select id from orders where client_id = :clientId and complete = 0 limit 1`;
 
@@ -56,8 +55,9 @@ export function clientWrites(db: Db): ClientWrites {
     changeClient: (client) => db.run(updateClient, { ...client }),
     removeClient: async (id, now) => {
       await db.run(revokeItsKeys, { id, now });
-      await db.run(noteItsWebhooks, { id, now });
-      await db.run(removeItsWebhooks, { id });
+      // Only those that this has removed: what its own key removes at the same moment is noted there.
+      for (const webhook of await db.all(removeItsWebhooks, { id }))
+        await db.run(noteRemovedWebhook, { ...webhook, now });
       await db.run(removeClient, { id, now });
     },
     raiseAccessRevision: () => db.run(raiseRevision, {}),

@@ -44,7 +44,7 @@ const update = sql<{ id: number }>`
     version = version + 1
   where id = :id and version = :version returning id`;
 const remove = sql<{ id: number }>`delete from webhooks where id = :id returning id`;
-const noteRemoved = sql`insert into removed_webhooks (id, removed_at) values (:id, :now)`;
+export const noteRemovedWebhook = sql`insert into removed_webhooks (id, removed_at) values (:id, :now)`;
 const handOver = sql`update webhooks set key_id = :toKeyId, version = version + 1 where key_id = :fromKeyId`;
 const noteFailure = sql`
   update webhooks set failing_since = :since, version = version + 1 where id = :webhookId and failing_since is null`;
@@ -113,7 +113,7 @@ export function webhookWrites(db: Db): Pick<WebhookWrites, Changed> {
     },
     removeWebhook: async (id, now) => {
       const isRemoved = (await db.get(remove, { id })) !== null;
-      if (isRemoved) await db.run(noteRemoved, { id, now });
+      if (isRemoved) await db.run(noteRemovedWebhook, { id, now });
       return isRemoved;
     },
     handOverWebhooks: (fromKeyId, toKeyId) => db.run(handOver, { fromKeyId, toKeyId }),

@@ -1,10 +1,13 @@
-// A client is removed while an order is being placed for it: one of the two is refused, whichever comes second.
+// A client is removed while an order is being placed for it: one of the two is refused, whichever comes second. While it removes a webhook
+// itself neither is.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readConfig } from "../../src/config.ts";
 import { OPERATOR } from "../../src/core/clients.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { type Command, perform } from "../../src/core/perform.ts";
+import type { Writes } from "../../src/core/ports.ts";
 import { rulesOf } from "../../src/core/rules.ts";
+import type { WebhookRecord } from "../../src/core/webhook-ports.ts";
 import type { Engine, OpenedStore } from "../../src/store/engine.ts";
 import { openPostgresEngine } from "../../src/store/postgres/engine.ts";
 import { openPostgresStore } from "../../src/store/postgres/store.ts";
@@ -63,6 +66,20 @@ function aCase({ transact }: Pick<OpenedStore, "transact">): Promise<Case> {
     );
     return { clientId, petId: pet?.id as number };
   });
+}
+
+async function aWebhook(s: Writes, { clientId }: Case): Promise<WebhookRecord> {
+  const key = {
+    clientId,
+    role: "customer",
+    name: null,
+    hash: "h",
+    lastFour: "abcd",
+    expiresAt: null,
+  } as const;
+  const { id: keyId } = await s.addKey(key, NOW);
+  const what = { url: "https://shop.example/", types: null, description: null, secret: "s", startsAfter: 0 };
+  return s.addWebhook({ clientId, keyId, role: "customer", ...what }, NOW);
 }
 
 const placing = ({ clientId }: Case, body: object): Command => ({
@@ -127,6 +144,22 @@ test.each(bodies)("%s waits for a removal of its client, and is refused", async 
   expect(await store.reads.hasOpenOrders(given.clientId)).toBe(false);
   expect(await store.reads.pet(given.petId)).toMatchObject({ quantity: 5, openOrders: 0 });
   expect((await store.diagnose()).findings).toEqual([]);
+});
+
+test("a client is removed though it removes its webhook itself just then, and that is noted once", async () => {
+  const given = await aCase(store);
+  const { id: webhookId } = await store.transact((s) => aWebhook(s, given));
+  const leaving: Command = {
+    operation: "webhooks.remove",
+    caller: { clientId: given.clientId, keyId: 1, role: "customer" },
+    input: { webhookId },
+    now: NOW,
+  };
+  expect(await bothAtOnce(leaving, removing(given))).toEqual(["done", "done"]);
+  expect(await store.reads.client(given.clientId)).toBeNull();
+  expect(await store.transact(async (s) => s.removedWebhooks(webhookId - 1, 2))).toEqual([
+    { id: webhookId, removedAt: NOW },
+  ]);
 });
 
 test("orders of one client do not wait for each other's commit", async () => {
