@@ -194,6 +194,6 @@ export interface WebhookWrites {
   removedWebhooks(afterId: number, limit: number): Awaitable<RemovedWebhook[]>;
   /** Drops so many deliveries of a webhook at the most; how many there were. */
   forgetDeliveriesOf(webhookId: number, limit: number): Awaitable<number>;
-  /** It has no deliveries any more. */
+  /** Unless it still has deliveries. */
   forgetRemovedWebhook(id: number): Awaitable<void>;
 }

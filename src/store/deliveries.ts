@@ -74,7 +74,10 @@ const removed = sql<RemovedWebhook>`
 const forgetOfWebhook = sql<unknown>`
   delete from webhook_deliveries where id in (
     select id from webhook_deliveries where webhook_id = :webhookId order by id limit cast(:limit as bigint)) returning id`;
-const forgetRemoved = sql`delete from removed_webhooks where id = :id`;
+/** Two sweeps at once drop the same deliveries, and the later one finds none where there are more. */
+const forgetRemoved = sql`
+  delete from removed_webhooks where id = :id
+    and not exists (select 1 from webhook_deliveries d where d.webhook_id = removed_webhooks.id)`;
 
 export function deliveryReads(db: Db): Pick<WebhookReads, "delivery" | "deliveries" | "deliveryBacklog"> {
   return {

@@ -310,6 +310,10 @@ export function webhookCases(named: (name: string) => string, opened: () => Open
       expect(await Promise.all([large, kept, small, ofClient].map(left))).toEqual([0, 5, 0, 0]);
       // What was added by somebody who saw the webhook before it was removed is found too, for a while.
       await run((s) => s.addDeliveries(rows(small.id, 2), NOW));
+      await run((s) => s.forgetRemovedWebhook(small.id));
+      expect(await run((s) => s.removedWebhooks(small.id - 1, 1))).toEqual([
+        { id: small.id, removedAt: NOW },
+      ]);
       expect(await step(before, NOW + 10 * 60_000)).toEqual({ after: null });
       expect(await left(small)).toBe(0);
       expect(await run((s) => s.removedWebhooks(before, 100))).toEqual([]);
