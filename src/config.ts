@@ -89,6 +89,12 @@ export const settings = {
     isSecret: true,
     mayBeInFile: true,
   },
+  tracesOff: setting(
+    "OTEL_SDK_DISABLED",
+    "false",
+    "Whether no traces are sent though a collector is named: true or false.",
+    oneOf("true", "false"),
+  ),
   serviceName: setting("OTEL_SERVICE_NAME", "petstore", "The name of this service in traces.", word),
   tracesRatio: setting(
     "OTEL_TRACES_SAMPLER_ARG",

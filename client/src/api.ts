@@ -87,7 +87,8 @@ export interface AdminWebhook {
 /** What an operator can change of a client's webhook. */
 export interface AdminWebhookUpdate {
   /**
-   * `false` sends nothing more, and the client cannot enable it; `true` begins with what happens from now on.
+   * `false` sends nothing more, and the client cannot enable it; `true` sends what still waits, and then what
+   * happens from now on.
    */
   enabled?: boolean;
 }
@@ -1126,7 +1127,7 @@ export interface WebhookUpdate {
   types?: ("pet.created" | "pet.updated" | "pet.status_changed" | "pet.deleted" | "category.created" | "category.updated" | "category.deleted" | "inventory.changed" | "inventory.depleted" | "order.placed" | "order.updated" | "order.completed" | "order.cancelled" | "quota.warning" | "key.strike_warning" | "key.banned" | "key.unbanned" | "webhook.disabled")[] | null;
   /** What the webhook is for. */
   description?: string | null;
-  /** `false` sends nothing more; `true` begins with what happens from now on. */
+  /** `false` sends nothing more; `true` sends what still waits, and then what happens from now on. */
   enabled?: boolean;
 }
 
@@ -1548,8 +1549,8 @@ export interface WebhooksResource {
   get(webhookId: number | bigint, options?: CallOptions): Call<Webhook>;
   /**
    * Change, disable or enable a webhook.
-   * A JSON merge patch. The webhook then acts for the key that asks. What happens while it is disabled is not
-   * sent later; a replay sends it.
+   * A JSON merge patch. The webhook then acts for the key that asks. What waits when it is disabled is sent
+   * when it is enabled; what happens in between is not, but a replay sends it.
    * PATCH /webhooks/{webhookId}, for keys of the role customer or above.
    * It is beta and may change.
    */
@@ -1564,7 +1565,9 @@ export interface WebhooksResource {
   /**
    * Replace the secret of a webhook.
    * The answer shows the new secret once. For the overlap deliveries carry a signature of each of the two. Of
-   * old secrets only the last is kept: a second rotation within the overlap ends the first secret at once.
+   * old secrets only the last is kept: a second rotation within the overlap ends the first secret at once. If
+   * the answer is lost, so is the secret: then make another webhook, and remove this one when the receiver
+   * knows the new secret.
    * POST /webhooks/{webhookId}/rotation, for keys of the role customer or above.
    * It is beta and may change.
    */
@@ -1761,9 +1764,9 @@ export interface AdminWebhooksResource {
   get(webhookId: number | bigint, options?: CallOptions): Call<AdminWebhook>;
   /**
    * Disable or enable a webhook of any client.
-   * What an operator has disabled the client can neither enable, change nor remove, and it can make no other
-   * webhook to the same host. The client is told by the event `webhook.disabled`. Whatever disabled it,
-   * `true` enables it. It goes on acting for the client's key.
+   * What an operator has disabled the client can neither enable, change nor remove, and it can point no other
+   * webhook to the same host; those that lead there already go on. The client is told by the event
+   * `webhook.disabled`. Whatever disabled it, `true` enables it. It goes on acting for the client's key.
    * PATCH /admin/webhooks/{webhookId}, for keys of the role admin.
    * It is beta and may change.
    */

@@ -48,7 +48,7 @@ export const adminWebhooks = {
     at: "PATCH /admin/webhooks/{webhookId}",
     summary: "Disable or enable a webhook of any client",
     description:
-      "What an operator has disabled the client can neither enable, change nor remove, and it can make no other webhook to the same host. The client is told by the event `webhook.disabled`. Whatever disabled it, `true` enables it. It goes on acting for the client's key.",
+      "What an operator has disabled the client can neither enable, change nor remove, and it can point no other webhook to the same host; those that lead there already go on. The client is told by the event `webhook.disabled`. Whatever disabled it, `true` enables it. It goes on acting for the client's key.",
     role: "admin",
     params: { webhookId },
     body: AdminWebhookUpdate,

@@ -35,7 +35,8 @@ export const WebhookUpdate = object(
     types: types.nullable(),
     description: description.nullable(),
     enabled: boolean({
-      description: "`false` sends nothing more; `true` begins with what happens from now on.",
+      description:
+        "`false` sends nothing more; `true` sends what still waits, and then what happens from now on.",
     }),
   }),
   {
@@ -88,7 +89,7 @@ export const AdminWebhookUpdate = object(
   partial({
     enabled: boolean({
       description:
-        "`false` sends nothing more, and the client cannot enable it; `true` begins with what happens from now on.",
+        "`false` sends nothing more, and the client cannot enable it; `true` sends what still waits, and then what happens from now on.",
     }),
   }),
   { id: "AdminWebhookUpdate", description: "What an operator can change of a client's webhook." },

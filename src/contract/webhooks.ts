@@ -102,7 +102,7 @@ export const webhooks = {
     at: "PATCH /webhooks/{webhookId}",
     summary: "Change, disable or enable a webhook",
     description:
-      "A JSON merge patch. The webhook then acts for the key that asks. What happens while it is disabled is not sent later; a replay sends it.",
+      "A JSON merge patch. The webhook then acts for the key that asks. What waits when it is disabled is sent when it is enabled; what happens in between is not, but a replay sends it.",
     role: "customer",
     params: { webhookId },
     body: WebhookUpdate,
@@ -128,7 +128,7 @@ export const webhooks = {
     at: "POST /webhooks/{webhookId}/rotation",
     summary: "Replace the secret of a webhook",
     description:
-      "The answer shows the new secret once. For the overlap deliveries carry a signature of each of the two. Of old secrets only the last is kept: a second rotation within the overlap ends the first secret at once.",
+      "The answer shows the new secret once. For the overlap deliveries carry a signature of each of the two. Of old secrets only the last is kept: a second rotation within the overlap ends the first secret at once. If the answer is lost, so is the secret: then make another webhook, and remove this one when the receiver knows the new secret.",
     role: "customer",
     params: { webhookId },
     body: SecretRotation,

@@ -35,7 +35,7 @@ export async function requireNoDisabledHost(cx: ReadContext, url: string): Promi
   if (!(await cx.store.webhooks({ clientId, roles, descending: false, limit })).some(isSame)) return;
   fail(
     "webhook_disabled_by_operator",
-    `The operator has disabled a webhook of this client to ${host}. Ask the operator to enable it again; until then the client can have no other sent there.`,
+    `The operator has disabled a webhook of this client to ${host}. Ask the operator to enable it again; until then the client can point no other webhook there.`,
   );
 }
 

@@ -13,7 +13,7 @@ export async function change(
   return webhook;
 }
 
-/** What changes of a webhook that is disabled, or with `null` enabled: then it begins with what happens from now on. */
+/** What changes of a webhook that is disabled, or with `null` enabled: then what still waits is sent, and what happens from now on. */
 export async function switched(
   store: WriteContext["store"],
   before: WebhookRecord,

@@ -15,8 +15,8 @@ export interface Tracing {
 }
 
 export async function openTracing({ config, log, clock }: House): Promise<Tracing> {
-  const { tracesUrl: url, tracesHeaders: headers, tracesRatio: ratio, serviceName } = config;
-  if (url === null) return noTracing;
+  const { tracesUrl: url, tracesOff, tracesHeaders: headers, tracesRatio: ratio, serviceName } = config;
+  if (url === null || tracesOff === "true") return noTracing;
   const { exporter } = await import("../traces/exporter.ts");
   const { resourceOf } = await import("../traces/otlp.ts");
   const { requestTracer } = await import("../traces/tracer.ts");

@@ -44,6 +44,7 @@ test("an operator finds a client's webhook, reads what it was sent and disables 
 
   await using client = await signedIn(store, store.customer, ["webhooks/1", "Webhook 1 disabled"]);
   await client.reads("Ask the operator to enable it again; until then it cannot be changed or removed");
+  await client.reads("Next try when the webhook is enabled");
   expect(await client.page.locator(".page-acts").getByRole("button").allTextContents()).toEqual([
     "Replace secret",
   ]);

@@ -287,7 +287,7 @@ test("a receiver that is gone is told of in words, and webhooks of staff and of 
   await page.getByRole("row", { name: `${receiver.url} pet.created disabled ${gone}` }).waitFor();
   expect(await page.getByRole("row").count()).toBe(2);
   await visitor.open(`webhooks/${hook.id}`, "Webhook 1 disabled");
-  await reads(`Nothing is sent. ${gone} When it is enabled, it begins with what happens then`);
+  await reads(`Nothing is sent. ${gone} When it is enabled, what still waits is sent, and then what happens`);
   await visitor.open(`webhooks/${hidden.id}`, "Webhook");
   await page
     .getByRole("alert")

@@ -53,9 +53,12 @@ function anExporter({ endpoint }: Pick<Collector, "endpoint">) {
   return { addMany, figures, stop, told };
 }
 
-test("off, as it is by default: nothing is told of a request, neither to the log nor in the figures", async () => {
+test.each([
+  ["as it is by default", () => ({ OTEL_EXPORTER_OTLP_HEADERS: "x-key=a" })],
+  ["by OTEL_SDK_DISABLED", (env: Record<string, string>) => ({ ...env, OTEL_SDK_DISABLED: "true" })],
+])("off, %s: nothing is told of a request, neither to the log nor in the figures", async (_, envOf) => {
   await using collector = aCollector();
-  await using store = await aStore({ OTEL_EXPORTER_OTLP_HEADERS: "x-key=a", METRICS_PORT: "0" });
+  await using store = await aStore({ ...envOf(collector.env), METRICS_PORT: "0" });
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   expect((await store.customer.get("/pets", { traceparent })).status).toBe(200);
   expect(store.logged()).not.toContain("trace");

@@ -96,7 +96,7 @@ export function switchButton(webhook: AdminWebhook, done: () => unknown): Child 
 export function disable({ id }: AdminWebhook, done: () => unknown): Promise<void> {
   return performIfAgreed({
     title: `Disable webhook ${id}?`,
-    text: "Nothing more is sent to it. Until an admin enables it here, its client can neither enable, change nor remove it, nor have another webhook sent to the same host. The client is told by an event.",
+    text: "Nothing more is sent to it. Until an admin enables it here, its client can neither enable, change nor remove it, nor point another one to the same host. Those that lead there already go on: disable each. The client is told by an event.",
     verb: "Disable the webhook",
     done: `Webhook ${id} is disabled.`,
     act: () => petstore.admin.webhooks.update(id, { enabled: false }),

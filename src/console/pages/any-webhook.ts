@@ -19,6 +19,7 @@ async function show({ id, signal, query, refresh }: Visit): Promise<Child> {
   document.title = `Webhook ${id} · Petstore console`;
   const narrowing = stateFilter(`all-webhooks/${id}`, query, () => void log.reload());
   const log = deliveryLog({
+    webhook,
     state: narrowing.state,
     load: (asked, loading) => petstore.admin.webhooks.deliveries.list(id, asked, { signal: loading }),
     name: (delivery) => `Delivery ${delivery.id}`,
@@ -29,7 +30,7 @@ async function show({ id, signal, query, refresh }: Visit): Promise<Child> {
   return [
     h("p", { class: "crumbs" }, h("a", { href: hrefOf("all-webhooks") }, "All webhooks")),
     heading([`Webhook ${id} `, webhookBadge(webhook)], acts(webhook, refresh)),
-    standing(webhook, "When it is enabled, it begins with what happens then."),
+    standing(webhook, "When it is enabled, what still waits is sent, and then what happens."),
     webhookFacts(
       webhook,
       ["Client", clientLink(webhook.clientId, name)],
@@ -53,6 +54,6 @@ function acts(webhook: AdminWebhook, refresh: () => Promise<void>): Child[] {
   ];
 }
 
-function look({ url }: AdminWebhook, delivery: Delivery): void {
-  openDialog(`Delivery ${delivery.id}`, () => deliveryParts(delivery, url));
+function look(webhook: AdminWebhook, delivery: Delivery): void {
+  openDialog(`Delivery ${delivery.id}`, () => deliveryParts(delivery, webhook));
 }

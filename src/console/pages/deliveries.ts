@@ -2,6 +2,7 @@ import type {
   Delivery,
   DeliveryState,
   Page,
+  Webhook,
   WebhooksDeliveriesListQuery,
 } from "../../../client/src/index.ts";
 import { perform } from "../acts.ts";
@@ -10,7 +11,7 @@ import { type Child, h } from "../dom.ts";
 import { filters } from "../filters.ts";
 import { list } from "../list.ts";
 import { badge, count, time } from "../words.ts";
-import { causeWords, explainedBy, isWaiting, outcomeWords } from "./webhook-words.ts";
+import { causeWords, explainedBy, nextTry, outcomeWords } from "./webhook-words.ts";
 
 const ON_A_PAGE = 50;
 /** A receiver has 15 seconds; until then it is looked at less and less often, for each look is a request. */
@@ -25,6 +26,8 @@ export interface DeliveryLog {
 }
 
 interface LogOptions {
+  /** While it is disabled nothing is tried. */
+  readonly webhook: Pick<Webhook, "enabled">;
   /** Only deliveries in this state. */
   readonly state: () => DeliveryState | undefined;
   readonly load: (asked: WebhooksDeliveriesListQuery, signal: AbortSignal) => PromiseLike<Page<Delivery>>;
@@ -35,7 +38,7 @@ interface LogOptions {
 }
 
 /** The log of a webhook, newest first. */
-export function deliveryLog({ state, load, name, acts, empty }: LogOptions): DeliveryLog {
+export function deliveryLog({ webhook, state, load, name, acts, empty }: LogOptions): DeliveryLog {
   const sent = list<Delivery>({
     label: "Deliveries",
     keyOf: ({ id }) => id,
@@ -48,7 +51,7 @@ export function deliveryLog({ state, load, name, acts, empty }: LogOptions): Del
       },
       { name: "Made", cell: ({ createdAt }) => time(createdAt) },
       { name: "State", kind: "short", cell: (delivery) => badge(delivery.state) },
-      { name: "Last try", cell: outcome },
+      { name: "Last try", cell: (delivery) => outcome(delivery, webhook) },
       { name: "Tries", kind: "number", cell: ({ attempts }) => count(attempts) },
       { name: "Actions", kind: "acts", cell: acts },
     ],
@@ -107,9 +110,9 @@ export async function untilTried(
   return now;
 }
 
-function outcome(delivery: Delivery): Child {
-  const next = isWaiting(delivery) && ["Next try ", time(delivery.nextAttemptAt)];
-  return explainedBy(outcomeWords(delivery), next);
+function outcome(delivery: Delivery, webhook: Pick<Webhook, "enabled">): Child {
+  const next = nextTry(delivery, webhook);
+  return explainedBy(outcomeWords(delivery), next && ["Next try ", next]);
 }
 
 function whatWords({ type, cause }: Delivery): string {

@@ -1,11 +1,11 @@
-import type { Delivery } from "../../../client/src/index.ts";
+import type { Delivery, Webhook } from "../../../client/src/index.ts";
 import { go, hrefOf } from "../address.ts";
 import { petstore } from "../api.ts";
 import { type Child, h } from "../dom.ts";
 import { button, facts, heading, type Page, section, type Visit, whole } from "../visit.ts";
 import { badge, count, none, time } from "../words.ts";
 import { isTried, resend, untilTried } from "./deliveries.ts";
-import { causeWords, isWaiting, outcomeWords } from "./webhook-words.ts";
+import { causeWords, nextTry, outcomeWords } from "./webhook-words.ts";
 
 export const deliveryPage: Page = { title: "Delivery", show };
 
@@ -31,16 +31,16 @@ async function show({ id, innerId, signal, refresh }: Visit): Promise<Child> {
           resend(delivery, (made) => go(`webhooks/${id}/deliveries/${made.id}`)),
         ),
     ),
-    deliveryParts(delivery, webhook.url),
+    deliveryParts(delivery, webhook),
   ];
 }
 
 /** All that is known of a delivery. */
-export function deliveryParts(delivery: Delivery, url: string): Child[] {
+export function deliveryParts(delivery: Delivery, webhook: Pick<Webhook, "url" | "enabled">): Child[] {
   const { type, messageId, attempts, createdAt, attemptedAt, durationMs } = delivery;
   return [
     facts(
-      ["To", whole(url)],
+      ["To", whole(webhook.url)],
       ["What", type],
       ["Event's id", messageId],
       ["Why", causeWords(delivery)],
@@ -48,7 +48,7 @@ export function deliveryParts(delivery: Delivery, url: string): Child[] {
       ["Tries", count(attempts)],
       ["Last try", time(attemptedAt)],
       ["It took", durationMs === undefined ? none() : `${count(durationMs)} ms`],
-      ["Next try", isWaiting(delivery) ? time(delivery.nextAttemptAt) : none()],
+      ["Next try", nextTry(delivery, webhook) ?? none()],
     ),
     section(
       "What came of the last try",

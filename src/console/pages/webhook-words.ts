@@ -1,7 +1,7 @@
 import type { Delivery, Webhook } from "../../../client/src/index.ts";
 import { hrefOf } from "../address.ts";
 import { type Child, h } from "../dom.ts";
-import { badge, count } from "../words.ts";
+import { badge, count, time } from "../words.ts";
 
 /** Characters of an address that a list shows, and how many of them are its last. */
 const [SHORT, ENDING] = [90, 20];
@@ -78,9 +78,12 @@ export function outcomeWords({ state, attempts, reason, responseStatus, duration
   return `Answered ${responseStatus ?? ""} in ${count(durationMs ?? 0)} ms.`;
 }
 
-/** Whether it is to be tried at a time that is known; of a try under way the time says nothing to a reader. */
-export function isWaiting({ state, attempts, reason }: Delivery): boolean {
-  return state === "pending" && (attempts === 0 || reason !== undefined);
+/** When it is tried next, if it waits for that; of a try under way the time says nothing to a reader. */
+export function nextTry(delivery: Delivery, { enabled }: Pick<Webhook, "enabled">): Child {
+  const { state, attempts, reason, nextAttemptAt } = delivery;
+  const isWaiting = state === "pending" && (attempts === 0 || reason !== undefined);
+  if (!isWaiting) return null;
+  return enabled ? time(nextAttemptAt) : "when the webhook is enabled";
 }
 
 /** Something with a line of explanation below it, if there is one. */

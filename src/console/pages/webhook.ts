@@ -19,6 +19,7 @@ async function show(visit: Visit): Promise<Child> {
   document.title = `Webhook ${id} · Petstore console`;
   const narrowing = stateFilter(`webhooks/${id}`, query, () => void log.reload());
   const log = deliveryLog({
+    webhook,
     state: narrowing.state,
     load: (asked, loading) => petstore.webhooks.deliveries.list(id, asked, { signal: loading }),
     name: (delivery) =>
@@ -54,8 +55,8 @@ async function show(visit: Visit): Promise<Child> {
 /** What an operator disabled is the operator's to enable. */
 function advice({ disabledReason }: Webhook): string {
   return disabledReason === "operator"
-    ? "Ask the operator to enable it again; until then it cannot be changed or removed, and no other webhook of yours can be sent to the same host."
-    : "When it is enabled, it begins with what happens then; what it missed can be sent again.";
+    ? "Ask the operator to enable it again; until then it cannot be changed or removed, and no other webhook of yours can be pointed to the same host."
+    : "When it is enabled, what still waits is sent, and then what happens; what it missed can be sent again.";
 }
 
 function acts(
