@@ -30,14 +30,19 @@ export function requireOwnSay({ id, disabledReason }: WebhookRecord): void {
 export async function requireNoDisabledHost(cx: ReadContext, url: string): Promise<void> {
   const { clientId } = cx.caller;
   const limit = WEBHOOKS_OF_A_CLIENT;
-  const { hostname } = new URL(url);
+  const hostname = hostnameOf(url);
   const isSame = (other: WebhookRecord) =>
-    other.disabledReason === "operator" && new URL(other.url).hostname === hostname;
+    other.disabledReason === "operator" && hostnameOf(other.url) === hostname;
   if (!(await cx.store.webhooks({ clientId, roles, descending: false, limit })).some(isSame)) return;
   fail(
     "webhook_disabled_by_operator",
     `The operator has disabled a webhook of this client to ${hostname}. Ask the operator to enable it again; until then the client can have no other sent there.`,
   );
+}
+
+/** With a dot at its end it is the same name. */
+function hostnameOf(url: string): string {
+  return new URL(url).hostname.replace(/\.$/, "");
 }
 
 /** Refuses to send something to a webhook that nothing is sent to. */

@@ -80,6 +80,7 @@ test("a client cannot get round the operator: neither by a change, nor by removi
       () => by.post(`${own}/replay`, { since: "2026-11-15T00:00:00Z" }),
       () => by.send("POST", `${own}/deliveries/${ping.id}/resend`),
       () => by.post("/webhooks", { url: "https://SHOP.example:8443/other?x" }),
+      () => by.post("/webhooks", { url: "https://shop.example./events" }),
       () => by.patch(`/webhooks/${other.id}`, { url: `${url}?again` }),
     ]) {
       const { code, message } = await refused(store, send);
