@@ -188,4 +188,6 @@ function* urlProblems(value: string): Generator<string> {
     yield `must have at most ${WEBHOOK_URL_CHARACTERS} characters, has ${value.length}`;
   else if (!URL.canParse(value) || !/^https?:\/\//i.test(value))
     yield "must be a whole address such as https://shop.example/events";
+  // Those who read addresses leave them out: it would look like another.
+  else if (/[\s\p{C}]/u.test(value)) yield "must not hold blanks or characters that nobody sees";
 }

@@ -30,17 +30,18 @@ export function requireOwnSay({ id, disabledReason }: WebhookRecord): void {
 export async function requireNoDisabledHost(cx: ReadContext, url: string): Promise<void> {
   const { clientId } = cx.caller;
   const limit = WEBHOOKS_OF_A_CLIENT;
-  const host = nameIn(url);
-  const isSame = (other: WebhookRecord) => other.disabledReason === "operator" && nameIn(other.url) === host;
+  const hostname = hostnameOf(url);
+  const isSame = (other: WebhookRecord) =>
+    other.disabledReason === "operator" && hostnameOf(other.url) === hostname;
   if (!(await cx.store.webhooks({ clientId, roles, descending: false, limit })).some(isSame)) return;
   fail(
     "webhook_disabled_by_operator",
-    `The operator has disabled a webhook of this client to ${host}. Ask the operator to enable it again; until then the client can point no other webhook there.`,
+    `The operator has disabled a webhook of this client to ${hostname}. Ask the operator to enable it again; until then the client can point no other webhook there.`,
   );
 }
 
-/** The host of an address; a dot behind it makes no other of it. */
-function nameIn(url: string): string {
+/** With a dot at its end it is the same name. */
+function hostnameOf(url: string): string {
   return new URL(url).hostname.replace(/\.$/, "");
 }
 

@@ -3,6 +3,8 @@ import { some } from "../core/some.ts";
 
 /** How much is told of a name that nobody knows. */
 const TOLD_NAME_CHARACTERS = 100;
+/** Problems after which no more of a query is read: it is refused anyway, and each that is not UTF-8 takes microseconds. */
+const PROBLEMS_READ = 99;
 
 /** Reads a query's parameters into the input; what is wrong is added to the problems. */
 export type QueryReader = (search: string, into: Record<string, unknown>, problems: Problem[]) => void;
@@ -58,10 +60,20 @@ function givenIn(search: string, { numbers, unknown }: Known, problems: Problem[
   const given: (string[] | undefined)[] = [];
   // Behind the question mark.
   let start = 1;
+  // Looked for again only behind the last: in a query without one, each part would look through all the others.
+  let equals = search.indexOf("=", start);
   while (start < search.length) {
+    if (problems.length >= PROBLEMS_READ) {
+      problems.push({ path: ["..."], message: "is not read: there are too many problems before it" });
+      break;
+    }
     const mark = search.indexOf("&", start);
+    if (mark === start) {
+      start++;
+      continue;
+    }
     const end = mark === -1 ? search.length : mark;
-    const equals = search.indexOf("=", start);
+    if (equals !== -1 && equals < start) equals = search.indexOf("=", start);
     const nameEnd = equals === -1 || equals > end ? end : equals;
     const written = search.slice(start, nameEnd);
     const name = decoded(written);
@@ -74,7 +86,7 @@ function givenIn(search: string, { numbers, unknown }: Known, problems: Problem[
       const texts = given[number];
       if (texts) texts.push(value);
       else given[number] = [value];
-    } else if (end > start) {
+    } else {
       problems.push({ path: [name.slice(0, TOLD_NAME_CHARACTERS)], message: unknown });
     }
     start = end + 1;

@@ -10,6 +10,8 @@ export const SPANS_AT_ONCE = 256;
 const GATHERED_MS = 1000;
 /** How long the collector has for an answer. */
 const ANSWERED_WITHIN_MS = 10_000;
+/** Bytes of its answer that are read; the rest is not waited for. */
+const ANSWER_BYTES = 64 * 1024;
 /** How long it is left alone after a failure; twice as long after each more. */
 const FIRST_REST_MS = 1000;
 const LONGEST_REST_MS = 30_000;
@@ -143,13 +145,25 @@ async function sentTo(
       redirect: "manual",
       signal: AbortSignal.any([AbortSignal.timeout(ANSWERED_WITHIN_MS), end]),
     });
-    const text = await response.text();
+    const text = await beginningOf(response);
     if (response.ok) return { rejected: Math.min(rejectedIn(text), spans.length) };
     const restMs = restOf(response.headers.get("retry-after"));
     return { cause: `HTTP ${response.status}`, isForLater: welcomeLater.has(response.status), restMs };
   } catch (error) {
     return { cause: causeOf(error), isForLater: true, restMs: undefined };
   }
+}
+
+/** An answer is small: one without an end would fill the memory. */
+async function beginningOf({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= ANSWER_BYTES) break;
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 /** How many spans the collector says that it has left out; what it says otherwise is not looked at. */

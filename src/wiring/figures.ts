@@ -1,5 +1,5 @@
 import { causeOf } from "../core/failure.ts";
-import type { WebhookReads } from "../core/webhook-ports.ts";
+import type { DeliveryBacklog } from "../core/webhook-ports.ts";
 import { metricsPage } from "../http/pages.ts";
 import type { Page } from "../http/serve.ts";
 import type { Listening } from "../http/wire/listen.ts";
@@ -8,7 +8,7 @@ import type { Admission } from "./admission.ts";
 import type { Data } from "./data.ts";
 import type { Followers } from "./followers.ts";
 import type { House } from "./house.ts";
-import { rarely } from "./rarely.ts";
+import { seldom } from "./seldom.ts";
 import { isTold } from "./told.ts";
 import type { Tracing } from "./tracing.ts";
 
@@ -21,7 +21,8 @@ export function figuresPage(
   { figures: streams }: Pick<Followers, "figures">,
   http: () => Pick<Listening, "underWay" | "connections" | "turnedAway"> & { mostConnections: number },
 ): Page {
-  const backlog = rarely(() => store.deliveryBacklog(clock()));
+  // With thousands of webhooks it takes a while, for which on SQLite everybody waits.
+  const backlog = seldom(async () => store.deliveryBacklog(clock()), clock);
   return metricsPage(async () => {
     const { metricsText } = await import("../metrics/text.ts");
     const isDatabaseUp = await engine.isReady();
@@ -41,7 +42,7 @@ export function figuresPage(
 
 /** What waits for webhooks, if the database says it: it may go away as it is asked. */
 async function waiting(
-  backlog: () => ReturnType<WebhookReads["deliveryBacklog"]>,
+  backlog: () => Promise<readonly DeliveryBacklog[]>,
   now: number,
   log: House["log"],
 ): Promise<Figures["webhooks"]> {

@@ -48,7 +48,7 @@ export function guardedSender(options: SenderOptions): Send {
       (error) => done(error, []),
     );
   };
-  return async ({ url, headers, body }, given) => {
+  return async ({ url: address, headers, body }, given) => {
     const started = performance.now();
     const told = (part: Partial<Sent>): Sent => ({
       reason: null,
@@ -60,7 +60,8 @@ export function guardedSender(options: SenderOptions): Send {
     });
     const deadline = AbortSignal.timeout(timeoutMs);
     try {
-      requireAllowed(new URL(url), allowPrivate);
+      const url = new URL(address);
+      requireAllowed(url, allowPrivate);
       const response = await answered(url, body, {
         method: "POST",
         // A connection of its own: one that is kept would lead to an address that was judged long ago.
@@ -110,8 +111,8 @@ async function judged(
   return addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
 }
 
-async function answered(url: string, body: string, options: RequestOptions): Promise<IncomingMessage> {
-  const { request } = url.startsWith("https:") ? await import("node:https") : await import("node:http");
+async function answered(url: URL, body: string, options: RequestOptions): Promise<IncomingMessage> {
+  const { request } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
   return new Promise((resolve, reject) => {
     const unanswered = () => reject(Object.assign(new Error("no answer"), { code: "HPE_NO_ANSWER" }));
     // A receiver that would change protocols gives no answer, and no error either.

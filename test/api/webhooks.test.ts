@@ -103,6 +103,10 @@ test("an address that nothing would be sent to is refused, when it is made and w
     "",
     "https://",
     `${url}${"x".repeat(2000)}`,
+    // An operator would read another address than the one that it is.
+    "https://shop.exa\nmple/events",
+    "https://shop.example/\u202egpj",
+    "https://shop.example/a b",
   ])
     expect((await refused(store, () => customer.post("/webhooks", { url: address }))).code).toBe(
       "invalid_body",

@@ -244,6 +244,16 @@ test("of too many items none is looked at, and of a million problems a hundred a
   expect(found["..."]).toBe("and 199900 more");
 });
 
+test("a query with too many problems is not read to its end", () => {
+  for (const part of ["%", "x", "%ff=1"]) {
+    const found = problems(() => parameters({ thingId: "1" }, `?${`${part}&`.repeat(1300)}limit=none`));
+    expect(found["..."]).toBe("is not read: there are too many problems before it");
+    expect(found.limit).toBeUndefined();
+  }
+  const found = problems(() => parameters({ thingId: "1" }, `?${"x&".repeat(98)}limit=none`));
+  expect(Object.keys(found)).toEqual(["x", "limit"]);
+});
+
 test("a field without a name is told as it is", () => {
   expect(problems(() => bodyOf(NewOrder)({ petId: 1, "": 1 }))).toEqual({
     "": expect.stringMatching(/^is not a known field/),

@@ -241,6 +241,28 @@ test("spans that a collector takes only some of are not sent again; the others c
   expect(collector.posts).toHaveLength(1);
 });
 
+test("of an answer without an end the beginning is read, and the rest is not waited for", async () => {
+  await using collector = aCollector();
+  const left = Promise.withResolvers<void>();
+  const part = new Uint8Array(16 * 1024);
+  collector.answer = () =>
+    new Response(
+      new ReadableStream({
+        async pull(stream) {
+          await Bun.sleep(5);
+          stream.enqueue(part);
+        },
+        cancel: () => left.resolve(),
+      }),
+    );
+  const { addMany, figures, stop, told } = anExporter(collector);
+  addMany(3);
+  await left.promise;
+  expect(await eventually(() => figures().sent === 3, SOON_MS)).toBe(true);
+  await stop();
+  expect(told).toEqual([]);
+});
+
 test("a stop sends what is left, in as many parts as it takes", async () => {
   await using collector = aCollector();
   const { addMany, figures, stop, told } = anExporter(collector);

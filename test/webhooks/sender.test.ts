@@ -108,6 +108,15 @@ for (const address of privates) {
   });
 }
 
+test("a protocol is the same in capitals", async () => {
+  await using plain = await listener((socket) => socket.end("HTTP/1.1 204 No Content\r\n\r\n"));
+  const lower = await sender()(`https://localhost:${plain.port}/`);
+  const upper = await sender()(`HTTPS://localhost:${plain.port}/`);
+  // It speaks no TLS: only who greets it so is told so.
+  expect([upper.reason, lower.reason]).toEqual(["tls", "tls"]);
+  expect((await sender()(`HTTP://localhost:${plain.port}/`)).responseStatus).toBe(204);
+});
+
 test("a name with a private address among public ones is refused whole", async () => {
   const before = connections;
   for (const resolve of [

@@ -48,7 +48,8 @@ export function cookieReader(trustProxy: TrustedProxies): CookieReader {
 
 /** What a session is stored under: given as the one cookie, it is not found as the other. */
 export function hashIn(session: string, isSecure: boolean): string {
-  return hashOf(isSecure ? SECURE_NAME + session : session);
+  // No cookie holds a semicolon: no plain one can say the same.
+  return hashOf(isSecure ? `${SECURE_NAME};${session}` : session);
 }
 
 const twoCookies = new Failure(
