@@ -56,6 +56,8 @@ function parameterOf(name: string, shape: AnyShape): Parameter {
 /** What is given for each known parameter, by its number. The query is read where it stands: most need no decoding. */
 function givenIn(search: string, { numbers, unknown }: Known, problems: Problem[]): (string[] | undefined)[] {
   const given: (string[] | undefined)[] = [];
+  /** Unknown names, each of which is told once. */
+  let strangers: Set<string> | undefined;
   // Behind the question mark.
   let start = 1;
   while (start < search.length) {
@@ -75,7 +77,10 @@ function givenIn(search: string, { numbers, unknown }: Known, problems: Problem[
       if (texts) texts.push(value);
       else given[number] = [value];
     } else if (end > start) {
-      problems.push({ path: [name.slice(0, TOLD_NAME_CHARACTERS)], message: unknown });
+      const told = name.slice(0, TOLD_NAME_CHARACTERS);
+      strangers ??= new Set();
+      if (!strangers.has(told)) problems.push({ path: [told], message: unknown });
+      strangers.add(told);
     }
     start = end + 1;
   }
