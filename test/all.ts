@@ -12,7 +12,7 @@ const API_TESTS = [
   "test/http/{rehearsal,rehearsed-faults}.test.ts",
   "test/metrics/*.test.ts",
   "test/traces/requests.test.ts",
-  "test/console/sessions.test.ts",
+  "test/console/{sessions,session-cookies}.test.ts",
   "test/durable/{idempotency,interleavings,model}.test.ts",
   "test/fuzz.test.ts",
 ];

@@ -16,7 +16,7 @@ import { type RequestLine, TRACE_ID } from "./log.ts";
 import { type Call, type PathParams, read, write } from "./operate.ts";
 import { quotaLines, rateLines } from "./rates.ts";
 import { rehearsalOf, rehearse } from "./rehearsal.ts";
-import { waitedFor } from "./waits.ts";
+import { traced } from "./traced.ts";
 import { linesOf, type Reply } from "./wire/reply.ts";
 import type { Incoming } from "./wire/request.ts";
 
@@ -28,7 +28,7 @@ const LOGGED_CHARACTERS = 500;
 export function handler(
   house: Handling,
 ): (path: Path | null, params: PathParams, request: Incoming) => Awaitable<Reply> {
-  const met = house.tracer && waitedFor(house);
+  const met = house.tracer && traced(house);
   return (path, params, request) => {
     const started = performance.now();
     const preflight = request.method === "OPTIONS" ? house.cors.preflight(request) : null;

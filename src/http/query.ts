@@ -55,41 +55,37 @@ function parameterOf(name: string, shape: AnyShape): Parameter {
   return { name, shape, isArray, type: isArray ? (schema.items as Schema).type : schema.type };
 }
 
-/** What is given for each known parameter, by its number. The query is read where it stands: most need no decoding. */
+/** What is given for each known parameter, by its number. */
 function givenIn(search: string, { numbers, unknown }: Known, problems: Problem[]): (string[] | undefined)[] {
   const given: (string[] | undefined)[] = [];
+  /** Unknown names, each of which is told once. */
+  let strangers: Set<string> | undefined;
   // Behind the question mark.
-  let start = 1;
-  // Looked for again only behind the last: in a query without one, each part would look through all the others.
-  let equals = search.indexOf("=", start);
-  while (start < search.length) {
+  for (const part of search.slice(1).split("&")) {
+    if (part === "") continue;
     if (problems.length >= PROBLEMS_READ) {
       problems.push({ path: ["..."], message: "is not read: there are too many problems before it" });
       break;
     }
-    const mark = search.indexOf("&", start);
-    if (mark === start) {
-      start++;
-      continue;
-    }
-    const end = mark === -1 ? search.length : mark;
-    if (equals !== -1 && equals < start) equals = search.indexOf("=", start);
-    const nameEnd = equals === -1 || equals > end ? end : equals;
-    const written = search.slice(start, nameEnd);
+    const equals = part.indexOf("=");
+    const written = equals === -1 ? part : part.slice(0, equals);
+    const text = equals === -1 ? "" : part.slice(equals + 1);
     const name = decoded(written);
-    const value = decoded(search.slice(nameEnd + 1, end));
+    const value = decoded(text);
     const number = name === null ? undefined : numbers.get(name);
     if (name === null || value === null) {
-      const message = `must be percent-encoded UTF-8, got ${shown(search.slice(nameEnd + 1, end))}`;
+      const message = `must be percent-encoded UTF-8, got ${shown(text)}`;
       problems.push({ path: [written.slice(0, TOLD_NAME_CHARACTERS)], message });
-    } else if (number !== undefined) {
+    } else if (number === undefined) {
+      strangers ??= new Set();
+      if (!strangers.has(name))
+        problems.push({ path: [name.slice(0, TOLD_NAME_CHARACTERS)], message: unknown });
+      strangers.add(name);
+    } else {
       const texts = given[number];
       if (texts) texts.push(value);
       else given[number] = [value];
-    } else {
-      problems.push({ path: [name.slice(0, TOLD_NAME_CHARACTERS)], message: unknown });
     }
-    start = end + 1;
   }
   return given;
 }

@@ -41,102 +41,146 @@ export interface Exporter {
   stop(): Promise<void>;
 }
 
-/** What came of sending some: spans that it took, or how long to leave it alone and whether to send the same again. */
-type Outcome =
-  | { readonly rejected: number }
-  | { readonly cause: string; readonly isForLater: boolean; readonly restMs: number | undefined };
+/** The collector took them, but for so many. */
+interface Taken {
+  readonly rejected: number;
+}
+
+/** It took none: how long it asks to be left alone, and whether to send the same again. */
+interface Refused {
+  readonly cause: string;
+  readonly isForLater: boolean;
+  readonly restMs: number | undefined;
+}
+
+/** What is to be sent, and how the collector does. */
+interface Exporting {
+  readonly options: ExporterOptions;
+  readonly waiting: SpanRecord[];
+  readonly counts: { sent: number; dropped: number };
+  /** Breaks off what the collector has not answered. */
+  readonly end: AbortController;
+  state: "idle" | "gathering" | "due" | "sending" | "resting";
+  timer: Timer | undefined;
+  sending: Promise<void> | undefined;
+  isStopping: boolean;
+  /** One after another, up to now. */
+  failures: number;
+  /** Since when it takes none, and how many were dropped before. */
+  away: { readonly since: number; readonly dropped: number } | undefined;
+}
 
 /** Sends spans to a collector, some at a time and one request after another; whoever adds one waits for nothing. */
 export function exporter(options: ExporterOptions): Exporter {
-  const { chance, onAway, onBack, onLost } = options;
-  const waiting: SpanRecord[] = [];
-  const counts = { sent: 0, dropped: 0 };
-  const end = new AbortController();
-  let state: "idle" | "gathering" | "due" | "sending" | "resting" = "idle";
-  let timer: Timer | undefined;
-  let sending: Promise<void> | undefined;
-  let isStopping = false;
-  let failures = 0;
-  let away: { readonly since: number; readonly dropped: number } | undefined;
-
-  const wait = (next: typeof state, milliseconds: number) => {
-    if (isStopping) return;
-    clearTimeout(timer);
-    state = next;
-    timer = setTimeout(() => {
-      state = "sending";
-      sending = sendSome();
-    }, milliseconds);
-  };
-  const waitAsNeeded = () => {
-    state = "idle";
-    if (waiting.length === 0) return;
-    if (waiting.length >= SPANS_AT_ONCE) wait("due", 0);
-    else wait("gathering", GATHERED_MS);
-  };
-  const sendSome = async () => {
-    // After a rest all may have been refused before it.
-    const restMs = waiting.length === 0 ? 0 : await sendOnce();
-    if (restMs === 0) waitAsNeeded();
-    else wait("resting", restMs);
-  };
-  const sendOnce = async () => {
-    const spans = waiting.slice(0, SPANS_AT_ONCE);
-    return settle(spans.length, await sentTo(options, spans, end.signal));
-  };
-
-  /** Notes what came of it, and says how long to leave the collector alone. */
-  const settle = (spans: number, outcome: Outcome): number => {
-    if ("rejected" in outcome) {
-      waiting.splice(0, spans);
-      counts.sent += spans - outcome.rejected;
-      counts.dropped += outcome.rejected;
-      if (away) onBack(performance.now() - away.since, counts.dropped - away.dropped);
-      away = undefined;
-      failures = 0;
-      return 0;
-    }
-    failures += 1;
-    // One connection that breaks is no outage.
-    if (!away && !isStopping && (failures > 1 || !outcome.isForLater)) {
-      away = { since: performance.now(), dropped: counts.dropped };
-      onAway(outcome.cause);
-    }
-    if (!outcome.isForLater) counts.dropped += waiting.splice(0, spans).length;
-    const longest = Math.min(FIRST_REST_MS * 2 ** (failures - 1), LONGEST_REST_MS);
-    return Math.min(outcome.restMs ?? longest * (0.5 + chance() / 2), LONGEST_REST_MS);
+  const exporting: Exporting = {
+    options,
+    waiting: [],
+    counts: { sent: 0, dropped: 0 },
+    end: new AbortController(),
+    state: "idle",
+    timer: undefined,
+    sending: undefined,
+    isStopping: false,
+    failures: 0,
+    away: undefined,
   };
   return {
-    add(span) {
-      if (waiting.length >= QUEUED_SPANS) {
-        counts.dropped += 1;
-        return;
-      }
-      waiting.push(span);
-      if (state === "idle") wait("gathering", GATHERED_MS);
-      else if (state === "gathering" && waiting.length >= SPANS_AT_ONCE) wait("due", 0);
-    },
-    figures: () => ({ waiting: waiting.length, ...counts }),
-    async stop() {
-      isStopping = true;
-      clearTimeout(timer);
-      const breakOff = setTimeout(() => end.abort(), STOPS_WITHIN_MS);
-      await sending;
-      let isTaken = true;
-      while (isTaken && waiting.length > 0) isTaken = (await sendOnce()) === 0;
-      clearTimeout(breakOff);
-      const lost = waiting.splice(0).length;
-      counts.dropped += lost;
-      if (lost > 0) onLost(lost);
-    },
+    add: (span) => add(exporting, span),
+    figures: () => ({ waiting: exporting.waiting.length, ...exporting.counts }),
+    stop: () => stop(exporting),
   };
+}
+
+function add(exporting: Exporting, span: SpanRecord): void {
+  const { waiting, counts, state } = exporting;
+  if (waiting.length >= QUEUED_SPANS) {
+    counts.dropped += 1;
+    return;
+  }
+  waiting.push(span);
+  if (state === "idle") wait(exporting, "gathering", GATHERED_MS);
+  else if (state === "gathering" && waiting.length >= SPANS_AT_ONCE) wait(exporting, "due", 0);
+}
+
+async function stop(exporting: Exporting): Promise<void> {
+  const { options, waiting, counts, end } = exporting;
+  exporting.isStopping = true;
+  clearTimeout(exporting.timer);
+  const breakOff = setTimeout(() => end.abort(), STOPS_WITHIN_MS);
+  await exporting.sending;
+  let isTaken = true;
+  while (isTaken && waiting.length > 0) isTaken = (await sendOnce(exporting)) === 0;
+  clearTimeout(breakOff);
+  const lost = waiting.splice(0).length;
+  counts.dropped += lost;
+  if (lost > 0) options.onLost(lost);
+}
+
+function wait(exporting: Exporting, next: Exporting["state"], milliseconds: number): void {
+  if (exporting.isStopping) return;
+  clearTimeout(exporting.timer);
+  exporting.state = next;
+  exporting.timer = setTimeout(() => {
+    exporting.state = "sending";
+    exporting.sending = sendSome(exporting);
+  }, milliseconds);
+}
+
+async function sendSome(exporting: Exporting): Promise<void> {
+  // After a rest all may have been refused before it.
+  const restMs = exporting.waiting.length === 0 ? 0 : await sendOnce(exporting);
+  if (restMs === 0) waitAsNeeded(exporting);
+  else wait(exporting, "resting", restMs);
+}
+
+function waitAsNeeded(exporting: Exporting): void {
+  const { waiting } = exporting;
+  exporting.state = "idle";
+  if (waiting.length === 0) return;
+  if (waiting.length >= SPANS_AT_ONCE) wait(exporting, "due", 0);
+  else wait(exporting, "gathering", GATHERED_MS);
+}
+
+/** Sends as many as go together, and says how long to leave the collector alone. */
+async function sendOnce(exporting: Exporting): Promise<number> {
+  const { options, waiting, end } = exporting;
+  const spans = waiting.slice(0, SPANS_AT_ONCE);
+  const outcome = await sentTo(options, spans, end.signal);
+  if ("cause" in outcome) return noteRefused(exporting, spans.length, outcome);
+  noteTaken(exporting, spans.length, outcome);
+  return 0;
+}
+
+function noteTaken(exporting: Exporting, spans: number, { rejected }: Taken): void {
+  const { options, waiting, counts, away } = exporting;
+  waiting.splice(0, spans);
+  counts.sent += spans - rejected;
+  counts.dropped += rejected;
+  if (away) options.onBack(performance.now() - away.since, counts.dropped - away.dropped);
+  exporting.away = undefined;
+  exporting.failures = 0;
+}
+
+/** Says how long to leave the collector alone. */
+function noteRefused(exporting: Exporting, spans: number, { cause, isForLater, restMs }: Refused): number {
+  const { options, waiting, counts } = exporting;
+  exporting.failures += 1;
+  const { away, isStopping, failures } = exporting;
+  // One connection that breaks is no outage.
+  if (!away && !isStopping && (failures > 1 || !isForLater)) {
+    exporting.away = { since: performance.now(), dropped: counts.dropped };
+    options.onAway(cause);
+  }
+  if (!isForLater) counts.dropped += waiting.splice(0, spans).length;
+  const longest = Math.min(FIRST_REST_MS * 2 ** (failures - 1), LONGEST_REST_MS);
+  return Math.min(restMs ?? longest * (0.5 + options.chance() / 2), LONGEST_REST_MS);
 }
 
 async function sentTo(
   { url, headers, resource }: ExporterOptions,
   spans: readonly SpanRecord[],
   end: AbortSignal,
-): Promise<Outcome> {
+): Promise<Taken | Refused> {
   try {
     const response = await fetch(url, {
       method: "POST",

@@ -2,12 +2,9 @@ import { expect, test } from "bun:test";
 import { perform } from "../../src/core/perform.ts";
 import { rulesOf } from "../../src/core/rules.ts";
 import { sweep } from "../../src/worker/sweep.ts";
-import { TRIES_AT_ONCE, TRIES_OF_A_WEBHOOK } from "../../src/worker/turns.ts";
 import { aStore } from "../harness.ts";
 import { aHook, aReceiver, deliveriesOf, newest, PRIVATE, verified } from "../webhooks/receiver.ts";
 
-/** Events that are more than a webhook has tries at once, and fit on a page. */
-const MANY = TRIES_OF_A_WEBHOOK + 7;
 const SECOND = 1000;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -197,149 +194,6 @@ test("nothing more is sent to a webhook that is disabled or removed, what waits 
   for (const path of ["", "/deliveries"])
     expect((await customer.get(`/webhooks/${removed.id}${path}`)).body.code).toBe("webhook_not_found");
   expect((await customer.send("POST", `/webhooks/${disabled.id}/ping`)).body.code).toBe("webhook_disabled");
-});
-
-test("a slow receiver holds nobody else up", async () => {
-  await using store = await aStore(PRIVATE);
-  const held = Promise.withResolvers<Response>();
-  await using slow = aReceiver(() => held.promise);
-  await using quick = aReceiver();
-  const { customer, staff } = store;
-  const late = await aHook(customer, { url: slow.url, types: ["category.created"] });
-  const soon = await aHook(customer, { url: quick.url, types: ["category.created"] });
-  for (let n = 1; n <= MANY; n++) {
-    await staff.post("/categories", { name: `Kind ${n}` });
-    await quick.nth(n);
-  }
-  expect(slow.received.length).toBe(TRIES_OF_A_WEBHOOK);
-  held.resolve(new Response(null, { status: 200 }));
-  slow.answer = () => new Response(null, { status: 200 });
-  await slow.nth(MANY);
-  expect(new Set(slow.received.map(({ id }) => id)).size).toBe(MANY);
-  for (const hook of [late, soon]) {
-    await newest(customer, hook, ({ state }) => state === "delivered");
-    expect(await deliveriesOf(customer, hook)).toHaveLength(MANY);
-  }
-});
-
-test("when all tries are taken, the next that is free goes to whom it has not been yet", async () => {
-  await using store = await aStore(PRIVATE);
-  const ends = new Map<string, (() => void)[]>();
-  await using receiver = aReceiver(async (_, request) => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const { search } = new URL(request.url);
-    ends.set(search, [...(ends.get(search) ?? []), resolve]);
-    await promise;
-    return new Response();
-  });
-  const { customer, staff } = store;
-  const types = ["category.created"];
-  const busy = TRIES_AT_ONCE / TRIES_OF_A_WEBHOOK;
-  for (let n = 1; n <= busy; n++)
-    await aHook(await store.newPerson("customer"), { url: `${receiver.url}?${n}`, types });
-  for (let n = 1; n <= MANY; n++) await staff.post("/categories", { name: `Kind ${n}` });
-  await receiver.nth(TRIES_AT_ONCE);
-  await aHook(customer, { url: `${receiver.url}?last`, types });
-  await staff.post("/categories", { name: "One more" });
-  for (const end of ends.get("?1")?.splice(0, 1) ?? []) end();
-  await receiver.nth(TRIES_AT_ONCE + 1);
-  expect(ends.get("?last")).toHaveLength(1);
-  receiver.answer = () => new Response();
-  for (const end of [...ends.values()].flat()) end();
-  await receiver.nth(busy * (MANY + 1) + 1);
-});
-
-test("a ping is sent once and tells its outcome, and does not count against the webhook", async () => {
-  await using store = await aStore(PRIVATE);
-  await using receiver = aReceiver();
-  const { customer, clock } = store;
-  const hook = await aHook(customer, { url: receiver.url, types: ["pet.created"] });
-  const { status, body: ping } = await customer.send("POST", `/webhooks/${hook.id}/ping`);
-  expect([status, ping.cause, ping.state, ping.type]).toEqual([201, "ping", "pending", "webhook.ping"]);
-  const event: unknown = await verified(await receiver.nth(1), hook.secret, store);
-  expect(event).toMatchObject({ type: "webhook.ping", id: ping.messageId, data: { webhookId: hook.id } });
-  await newest(customer, hook, ({ state }) => state === "delivered");
-  receiver.answer = () => new Response("not like this", { status: 404 });
-  const second = (await customer.send("POST", `/webhooks/${hook.id}/ping`)).body;
-  expect(second.messageId).not.toBe(ping.messageId);
-  await newest(customer, hook, ({ state }) => state === "failed");
-  const { body } = await customer.get(`/webhooks/${hook.id}/deliveries/${second.id}`);
-  expect(body).toMatchObject({ reason: "status_4xx", responseBody: "not like this", attempts: 1 });
-  clock.now += DAY;
-  expect((await customer.get(`/webhooks/${hook.id}`)).body.failingSince).toBeUndefined();
-  expect((await store.events()).map(({ type }) => type)).not.toContain("webhook.ping");
-});
-
-test("a delivery can be sent again, with the same event and id", async () => {
-  await using store = await aStore(PRIVATE);
-  await using receiver = aReceiver();
-  const { customer, stranger } = store;
-  const hook = await aHook(customer, { url: receiver.url, types: ["pet.created"] });
-  await store.aPet();
-  const delivery = await newest(customer, hook, ({ state }) => state === "delivered");
-  const path = `/webhooks/${hook.id}/deliveries/${delivery.id}/resend`;
-  const { status, body } = await customer.send("POST", path);
-  expect([status, body.cause, body.messageId, body.attempts]).toEqual([201, "resend", delivery.messageId, 0]);
-  const [first, second] = [await receiver.nth(1), await receiver.nth(2)];
-  expect([second.id, second.body]).toEqual([first.id, first.body]);
-  await verified(second, hook.secret, store);
-  expect((await customer.get(`/webhooks/${hook.id}/deliveries/${delivery.id}`)).body).toEqual(delivery);
-  expect((await stranger.send("POST", path)).body.code).toBe("webhook_not_found");
-  const other = await aHook(customer, { url: receiver.url });
-  expect((await customer.get(`/webhooks/${other.id}/deliveries/${delivery.id}`)).body.code).toBe(
-    "delivery_not_found",
-  );
-});
-
-test("a replay sends every event since a time again that the webhook may see, and none before", async () => {
-  await using store = await aStore(PRIVATE);
-  await using receiver = aReceiver();
-  const { customer, stranger, clock } = store;
-  const pet = await store.aPet(50, "Too early");
-  clock.now += HOUR;
-  await store.aPet(50, "Early");
-  await customer.post("/store/orders", { petId: pet.id });
-  await stranger.post("/store/orders", { petId: pet.id });
-  const hook = await aHook(customer, { url: receiver.url, types: ["pet.created", "order.placed"] });
-  const since = new Date(clock.now).toISOString();
-  const { status, body } = await customer.post(`/webhooks/${hook.id}/replay`, { since });
-  expect([status, body.replaying]).toEqual([200, true]);
-  await receiver.nth(2);
-  expect(receiver.received.map(({ event }) => event.data.name ?? event.type).sort()).toEqual([
-    "Early",
-    "order.placed",
-  ]);
-  await newest(customer, hook, ({ state }) => state === "delivered");
-  expect((await customer.get(`/webhooks/${hook.id}`)).body.replaying).toBe(false);
-  await customer.post(`/webhooks/${hook.id}/replay`, { since });
-  await receiver.nth(4);
-  const [, , third] = receiver.received;
-  expect(receiver.received.slice(0, 2).map(({ id }) => id)).toContain(third?.id as string);
-  const later = new Date(clock.now + 61 * SECOND).toISOString();
-  expect((await customer.post(`/webhooks/${hook.id}/replay`, { since: later })).body.replaying).toBe(false);
-});
-
-test("while a secret is replaced deliveries have a signature of each, afterwards of the new one alone", async () => {
-  await using store = await aStore(PRIVATE);
-  await using receiver = aReceiver();
-  const { customer, clock } = store;
-  const { id, secret: old } = await aHook(customer, { url: receiver.url, types: ["category.created"] });
-  const { body } = await customer.post(`/webhooks/${id}/rotation`, { overlapHours: 2 });
-  expect(body.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-  expect([body.secret === old, body.previousSecretUntil]).toEqual([false, "2026-11-15T14:00:00.000Z"]);
-  await store.aPet();
-  for (const secret of [old, body.secret]) await verified(await receiver.nth(1), secret, store);
-  clock.now += 2 * HOUR;
-  await store.aPet();
-  const later = await receiver.nth(2);
-  await verified(later, body.secret, store);
-  await expect(verified(later, old, store)).rejects.toThrow("No signature");
-  expect((await customer.get(`/webhooks/${id}`)).body.previousSecretUntil).toBeUndefined();
-  const { body: at } = await customer.post(`/webhooks/${id}/rotation`, { overlapHours: 0 });
-  await store.aPet();
-  const last = await receiver.nth(3);
-  await verified(last, at.secret, store);
-  await expect(verified(last, body.secret, store)).rejects.toThrow("No signature");
 });
 
 test("deliveries cost the client no request, and are swept when they are no longer kept", async () => {

@@ -25,15 +25,18 @@ const route: Omit<Route, "body"> = {
 };
 const { parameters } = inputReader(route);
 
-function problems(work: () => unknown): Record<string, string> {
+function details(work: () => unknown): readonly { field: string; message: string }[] {
   try {
     work();
   } catch (error) {
-    if (error instanceof Failure && error.details)
-      return Object.fromEntries(error.details.map(({ field, message }) => [field, message]));
+    if (error instanceof Failure && error.details) return error.details;
     throw error;
   }
   throw new Error("Nothing was refused.");
+}
+
+function problems(work: () => unknown): Record<string, string> {
+  return Object.fromEntries(details(work).map(({ field, message }) => [field, message]));
 }
 
 const bodyOf = (body: AnyShape) => (value: unknown) => inputReader({ ...route, body }).body(value);
@@ -108,6 +111,11 @@ for (const [search, field, message] of wrongQueries) {
     expect(found[field]).toMatch(message);
   });
 }
+
+test("an unknown parameter is told of once, however often it is given", () => {
+  const told = details(() => parameters({ thingId: "7" }, "?colour=red&size=1&colour=blue&c%6flour&limit=0"));
+  expect(told.map(({ field }) => field)).toEqual(["colour", "size", "limit"]);
+});
 
 test("an operation without parameters says so", () => {
   const bare = inputReader({ ...route, params: {}, query: {} });

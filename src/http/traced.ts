@@ -7,7 +7,7 @@ import type { Store } from "./operate.ts";
  * The house as a request that is followed meets it: what it waits for there is told to its span, and what is there at once is not. Those that
  * are not followed meet the house itself, so that nothing of this costs them anything.
  */
-export function waitedFor(house: Handling): (span: Span) => Handling {
+export function traced(house: Handling): (span: Span) => Handling {
   const { store, callers, limits, settle } = house;
   return (span) => ({
     ...house,
