@@ -95,18 +95,3 @@ export async function aVisitor(
     [Symbol.asyncDispose]: () => context.close(),
   };
 }
-
-/** Somebody who is signed in already and looks at a page. */
-export async function aVisitorAt(
-  browser: Browser,
-  store: Pick<TestStore, "url">,
-  person: Pick<Person, "key">,
-  path: string,
-  heading: string | RegExp,
-  options?: BrowserContextOptions,
-): Promise<Visitor> {
-  const visitor = await aVisitor(browser, store, options);
-  await visitor.enter(person);
-  await visitor.open(path, heading);
-  return visitor;
-}

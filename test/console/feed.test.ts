@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
 import { aStore, type TestStore } from "../harness.ts";
-import { aVisitor, aVisitorAt, theBrowser, until, type Visitor } from "./browser.ts";
+import { aVisitor, theBrowser, until, type Visitor } from "./browser.ts";
+import { visitors } from "./signed-in.ts";
 
 const browser = theBrowser();
+const signedIn = visitors(browser);
 
 /** A customer who looks at the feed when it is noon for the browser too. */
 async function aFeed(store: TestStore): Promise<Visitor> {
@@ -58,7 +60,7 @@ test("a live feed says when the server is away, and when it is back", async () =
 test("a live feed ends with its session", async () => {
   await using store = await aStore();
   const till = await store.newPerson("staff");
-  await using visitor = await aVisitorAt(browser, store, till, "events", "Live feed");
+  await using visitor = await signedIn(store, till, ["events", "Live feed"]);
   const { page } = visitor;
   await page.getByText("live", { exact: true }).waitFor();
   await store.admin.delete(`/admin/keys/${till.keyId}`);

@@ -1,13 +1,15 @@
 import { expect, test } from "bun:test";
 import { aStore } from "../harness.ts";
-import { aVisitor, aVisitorAt, theBrowser, until } from "./browser.ts";
+import { aVisitor, theBrowser, until } from "./browser.ts";
+import { visitors } from "./signed-in.ts";
 
 const browser = theBrowser();
+const signedIn = visitors(browser);
 
 test("an order is placed, changed, completed, and another cancelled after a question", async () => {
   await using store = await aStore();
   await store.aPet(9, "Nemo");
-  await using visitor = await aVisitorAt(browser, store, store.customer, "orders", "Orders");
+  await using visitor = await signedIn(store, store.customer, ["orders", "Orders"]);
   const { page } = visitor;
   const place = async (units: string) => {
     await page.getByRole("button", { name: "Place an order" }).click();
@@ -48,7 +50,7 @@ test("orders are narrowed by state and ship date, and the address keeps that", a
   for (const shipDate of ["2026-12-01T12:00:00Z", "2026-12-10T12:00:00Z", "2026-12-20T12:00:00Z"])
     await store.staff.post("/store/orders", { petId, shipDate });
   await store.staff.patch("/store/orders/3", { complete: true, shipDate: "2026-12-20T12:00:00Z" });
-  await using visitor = await aVisitorAt(browser, store, store.staff, "orders?from=2026-12-05", "Orders");
+  await using visitor = await signedIn(store, store.staff, ["orders?from=2026-12-05", "Orders"]);
   const { page } = visitor;
   const names = () => page.getByRole("rowheader").allTextContents();
   expect(await names()).toEqual(["Order 3", "Order 2"]);

@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
 import { aStore } from "../harness.ts";
-import { aVisitor, aVisitorAt, theBrowser, until } from "./browser.ts";
+import { aVisitor, theBrowser, until } from "./browser.ts";
+import { visitors } from "./signed-in.ts";
 
 const browser = theBrowser();
+const signedIn = visitors(browser);
 
 test("staff signs in and sells the last one of a pet over the counter", async () => {
   await using store = await aStore();
@@ -28,7 +30,7 @@ test("staff signs in and sells the last one of a pet over the counter", async ()
 test("what cannot be sold is explained where it was entered, and nothing that was entered is lost", async () => {
   await using store = await aStore();
   const rex = await store.aPet(2, "Rex");
-  await using visitor = await aVisitorAt(browser, store, store.staff, `pets/${rex.id}`, /^Rex/);
+  await using visitor = await signedIn(store, store.staff, [`pets/${rex.id}`, /^Rex/]);
   const { page } = visitor;
   await page.getByRole("button", { name: "Sell" }).click();
   const dialog = page.getByRole("dialog");
@@ -54,7 +56,7 @@ test("what cannot be sold is explained where it was entered, and nothing that wa
 test("a pet that somebody else changed meanwhile is not overwritten unseen", async () => {
   await using store = await aStore();
   const rex = await store.aPet(1, "Rex");
-  await using visitor = await aVisitorAt(browser, store, store.staff, `pets/${rex.id}`, /^Rex/);
+  await using visitor = await signedIn(store, store.staff, [`pets/${rex.id}`, /^Rex/]);
   const { page } = visitor;
   await page.getByRole("button", { name: "Edit" }).click();
   await page.getByLabel("Name").fill("Rexy");
@@ -70,7 +72,7 @@ test("a pet that somebody else changed meanwhile is not overwritten unseen", asy
 test("stock that was sold meanwhile is not set unseen, and a pet that changed is not held unseen", async () => {
   await using store = await aStore();
   const rex = await store.aPet(5, "Rex");
-  await using visitor = await aVisitorAt(browser, store, store.staff, `pets/${rex.id}`, /^Rex/);
+  await using visitor = await signedIn(store, store.staff, [`pets/${rex.id}`, /^Rex/]);
   const { page } = visitor;
   await page.getByRole("button", { name: "Set stock" }).click();
   await page.getByLabel("Units that can be ordered").fill("6");
@@ -94,7 +96,7 @@ test("stock that was sold meanwhile is not set unseen, and a pet that changed is
 test("a pet that is sold while its name is edited stays sold, and has the new name", async () => {
   await using store = await aStore();
   const rex = await store.aPet(1, "Rex");
-  await using visitor = await aVisitorAt(browser, store, store.staff, `pets/${rex.id}`, /^Rex/);
+  await using visitor = await signedIn(store, store.staff, [`pets/${rex.id}`, /^Rex/]);
   const { page } = visitor;
   await page.getByRole("button", { name: "Edit" }).click();
   await page.getByLabel("Name").fill("Rexy");
@@ -112,7 +114,7 @@ test("a pet that is sold while its name is edited stays sold, and has the new na
 test("staff looks after a pet: adds, restocks, holds, releases and removes it, and sees each movement", async () => {
   await using store = await aStore();
   await store.staff.post("/categories", { name: "Cats" });
-  await using visitor = await aVisitorAt(browser, store, store.staff, "pets", "Pets");
+  await using visitor = await signedIn(store, store.staff, ["pets", "Pets"]);
   const { page } = visitor;
   await page.getByText("The store has no pets yet.").waitFor();
   await page.getByRole("button", { name: "Add a pet" }).click();
@@ -154,7 +156,7 @@ test("a refusal says what to do in the shop, names no request, and offers no try
   await using store = await aStore();
   await store.aPet(1, "Rex");
   const till = await store.newPerson("staff");
-  await using visitor = await aVisitorAt(browser, store, till, "categories", "Categories", {
+  await using visitor = await signedIn(store, till, ["categories", "Categories"], {
     timezoneId: "Asia/Tokyo",
     locale: "en-US",
   });
@@ -179,7 +181,7 @@ test("a store with many pets is shown a page at a time", async () => {
   const { categoryId } = await store.aPet(1, "Adam");
   const many = Array.from({ length: 120 }, (_, each) => ({ name: `Pet ${each}`, categoryId }));
   await store.staff.post("/pets/batch", many);
-  await using visitor = await aVisitorAt(browser, store, store.staff, "pets", "Pets");
+  await using visitor = await signedIn(store, store.staff, ["pets", "Pets"]);
   const { page } = visitor;
   const rows = page.locator("tbody tr");
   const shown = async (count: number) => {
@@ -204,7 +206,7 @@ test("a dialog goes with its page, unless it asks who is there", async () => {
   await using store = await aStore();
   const rex = await store.aPet(1, "Rex");
   const till = await store.newPerson("staff");
-  await using visitor = await aVisitorAt(browser, store, till, "pets", "Pets");
+  await using visitor = await signedIn(store, till, ["pets", "Pets"]);
   const { page } = visitor;
   await visitor.open(`pets/${rex.id}`, /^Rex/);
   await page.getByRole("button", { name: "Edit" }).click();

@@ -13,8 +13,7 @@ export interface SignedIn extends Visitor {
 type At = readonly [path: string, heading: string | RegExp];
 
 /** Gives a window of its own to whoever comes. */
-export function visitors() {
-  const browser = theBrowser();
+export function visitors(browser = theBrowser()) {
   return async (
     store: TestStore,
     person: Pick<Person, "key">,
