@@ -7,7 +7,10 @@ import { needed } from "./tools.ts";
 
 /** What speaks to a server through its API, whatever the engine behind it. */
 const API_TESTS = [
-  "test/{api,access,contract}/*.test.ts",
+  "test/{api,access}/*.test.ts",
+  // The others are about what is said and refused before a store is asked.
+  "test/contract/{bodies,conditional,creations,cursors,deprecation,idempotency,keys,order}.test.ts",
+  "test/contract/rates*.test.ts",
   "test/limits/{anonymous,bans,bursts,lifting,memory,quotas,restart,strikes,usage}.test.ts",
   "test/http/{rehearsal,rehearsed-faults}.test.ts",
   "test/metrics/*.test.ts",
@@ -31,7 +34,9 @@ const timed = found("test/scaled/*.test.ts");
 const commands = found("test/{cli,move}/*.test.ts");
 /** They wait for minutes of the real clock, and do little else. */
 const waiting = found("test/limits/clients.test.ts");
-const apart = [...timed, ...commands, ...waiting];
+/** They wait much for other programs, so they are run beside the rest. */
+const beside = found("test/{store,client,console,traces}/**/*.test.ts");
+const apart = [...timed, ...commands, ...waiting, ...beside];
 const others = found("test/**/*.test.ts").filter((path) => !apart.includes(path));
 
 /** One after another; each is lanes that are run side by side, of steps one after another. */
@@ -45,11 +50,14 @@ const phases: readonly (readonly (readonly Step[])[])[] = [
       {
         name: "tests of the API on PostgreSQL and Valkey",
         command: [bin("bun"), "--no-install", "test/on-valkey.ts", ...found(...API_TESTS)],
-        env: { TEST_ENGINE: "postgres" },
+        env: { TEST_ENGINE: "postgres", FUZZ_RUNS: "800" },
       },
+    ],
+    [
+      { name: "tests of programs that wait", command: [...tests, ...waiting] },
+      { name: "tests of stores, client, console and traces", command: [...tests, ...beside] },
       { name: "tests of the command", command: [...tests, ...commands] },
     ],
-    [{ name: "tests of programs that wait", command: [...tests, ...waiting] }],
   ],
   // They hold servers to promises in time, and so have the machine for themselves.
   [[{ name: "tests of several instances", command: [...tests, ...timed] }]],
