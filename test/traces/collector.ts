@@ -1,4 +1,5 @@
 // A collector of traces on loopback. It reads what comes as strictly as OTLP's definitions have it, and answers as a test wants it to.
+import type { SpanRecord } from "../../src/traces/otlp.ts";
 import { eventually } from "../cli/command.ts";
 
 /** How long a test waits for what must come. */
@@ -178,3 +179,17 @@ function attributesOf(attributes: readonly Json[]): Record<string, string | numb
     }),
   );
 }
+
+/** Any span. */
+export const span: SpanRecord = {
+  traceId: "0af7651916cd43dd8448eb211c80319c",
+  spanId: "b7ad6b7169203331",
+  parentSpanId: undefined,
+  traceState: undefined,
+  name: "GET /pets",
+  kind: "server",
+  startMs: 1_800_000_000_000,
+  endMs: 1_800_000_000_001.5,
+  attributes: {},
+  errorType: undefined,
+};
