@@ -4,7 +4,7 @@ import type { Bench, Scenario } from "../bench.ts";
 import { petstore, startContender } from "../contenders.ts";
 import { type Figure, figureOf, type Table } from "../figures.ts";
 import { moreClients, PETS, PLENTY } from "../fill.ts";
-import { petByKeysInOrder, petsByManyKeys } from "../requests.ts";
+import { keyLines, petByKeysInOrder, petsByManyKeys } from "../requests.ts";
 import { type Entry, interleaved } from "../rounds.ts";
 import { load } from "../wrk.ts";
 import { counted } from "./growth.ts";
@@ -77,7 +77,7 @@ async function asking(bench: Bench, name: string, keys: readonly string[]): Prom
 
 async function keyFile(bench: Bench, name: string, keys: readonly string[]): Promise<string> {
   const file = join(bench.folder, `${name}.keys`);
-  await Bun.write(file, keys.join("\n"));
+  await Bun.write(file, keyLines(keys));
   return file;
 }
 

@@ -4,7 +4,7 @@ import { bareBun, bareNginx, constantOf } from "../contenders.ts";
 import { OURS, type Table } from "../figures.ts";
 import { type Filled, PETS } from "../fill.ts";
 import { pageAfter, unknownKeys } from "../known.ts";
-import { addresses, mixed, orders, petsById, petsByManyKeys } from "../requests.ts";
+import { addresses, keyLines, mixed, orders, petsById, petsByManyKeys } from "../requests.ts";
 import { type Entry, interleaved } from "../rounds.ts";
 
 const PAGE = 20;
@@ -91,7 +91,7 @@ const questions: readonly Question[] = [
     floor: () => aPet(unknownKeys(1)[0] as string),
     async script(_store, folder) {
       const file = `${folder}/unknown.keys`;
-      await Bun.write(file, unknownKeys(DIFFERENT).join("\n"));
+      await Bun.write(file, keyLines(unknownKeys(DIFFERENT)));
       return petsByManyKeys(file, PETS);
     },
   },

@@ -4,8 +4,11 @@ import { hashOf, holdsKey, isWellFormed } from "../core/key-format.ts";
 import type { Awaitable, KnownKey, LimitedKey, Reads } from "../core/ports.ts";
 import type { Incoming } from "./wire/request.ts";
 
-/** Keys after which a new generation begins; a key that two of them have not seen is looked up anew. */
-const KEYS_IN_A_GENERATION = 1_000_000;
+/**
+ * Keys after which a new generation begins; a key that two of them have not seen is looked up anew. As many as there may
+ * be clients in memory: with more keys than this, remembering them again costs most requests a sixth more.
+ */
+const KEYS_IN_A_GENERATION = 2_000_000;
 /** Refused keys remembered at once: a program that goes on with a wrong key costs no more look-ups. */
 const REMEMBERED_REFUSALS = 10_000;
 /** How exactly the last use of a key is known. */
