@@ -13,7 +13,11 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { Unavailable } from "../../core/failure.ts";
-import { PARTS } from "./sight.ts";
+
+/** What stands beside a database and is part of it: a log that is not yet copied, or a journal that is not yet undone. */
+export const PARTS = ["-wal", "-journal"] as const;
+/** All of its files: itself, its parts, and what is of no use without it. */
+export const FILES = ["", ...PARTS, "-shm", "-lock"] as const;
 
 /** How long servers that start at the same moment have to find out which of them is the first. */
 const FIRST_MS = 500;
@@ -39,7 +43,7 @@ export function unmaking(path: string): () => void {
   return () => {
     const held = holdFile(path);
     if (!held) return;
-    for (const part of ["", "-shm", "-lock", ...PARTS]) rmSync(path + part, { force: true });
+    for (const each of FILES) rmSync(path + each, { force: true });
     held[Symbol.dispose]();
     for (const folder of folders) if (readdirSync(folder).length === 0) rmdirSync(folder);
   };
