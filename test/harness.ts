@@ -37,6 +37,8 @@ const kept = [
 /** Every write through the client has such a key; only a test's own is the test's business. */
 const CLIENTS_OWN_KEY = /^[0-9a-f]{32}$/;
 
+const VALKEY_PATIENCE_MS = 5000;
+
 interface MadeKey {
   readonly id: number;
   readonly clientId: number;
@@ -132,7 +134,9 @@ export async function aStore(env: Record<string, string> = {}, resolve = nowhere
     },
     () => clock.now,
   );
-  const surroundings = { clock: () => clock.now, isClockMoved: true, log, resolve };
+  // In the one Valkey of all tests nothing is an outage, however busy the machine is; tests of outages bring their own.
+  const valkeyTimeoutMs = env.VALKEY_URL === undefined ? VALKEY_PATIENCE_MS : undefined;
+  const surroundings = { clock: () => clock.now, isClockMoved: true, valkeyTimeoutMs, log, resolve };
   let running = await start(config, surroundings);
   const { url, metricsUrl } = running;
 

@@ -7,7 +7,7 @@ import type { Counts } from "../store/move/format.ts";
 import { importStore, requireHeader } from "../store/move/import.ts";
 import { progress } from "./progress.ts";
 import { print, Refused } from "./say.ts";
-import { inspecting, makingDatabase, withSettings } from "./settings.ts";
+import { fillingDatabase, inspecting, withSettings } from "./settings.ts";
 
 /** Stands for standard output or input in the place of a file. */
 const STREAM = "-";
@@ -78,7 +78,7 @@ Examples:
         file === STREAM ? Bun.stdin.stream() : Bun.file(file).stream(),
         file === STREAM ? "Standard input" : file,
       );
-      const rows = await makingDatabase(options, ({ fill }) =>
+      const rows = await fillingDatabase(options, ({ fill }) =>
         fill(async (target) => {
           const bar = bytes > 0 ? progress("bytes", bytes) : progress("rows", 0);
           const seen = bytes > 0 ? counting(chunks, bar.add) : chunks;

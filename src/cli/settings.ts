@@ -5,7 +5,7 @@ import { type Config, readConfig, settings } from "../config.ts";
 import { Unavailable } from "../core/failure.ts";
 import { variablesOf } from "../given.ts";
 import type { Inspected, OpenedStore } from "../store/engine.ts";
-import { holdStore, inspectStore, isPostgres, openStore } from "../store/open.ts";
+import { holdStore, inspectStore, isPostgres, openStore, unmakingStore } from "../store/open.ts";
 import { DatabaseTrouble } from "./say.ts";
 
 type Name = keyof typeof settings;
@@ -85,6 +85,20 @@ export async function makingDatabase<T>(
     return await work(opened);
   } finally {
     await opened.close();
+  }
+}
+
+/** The same for what fills it: a file that was made for it goes again if that fails. */
+export async function fillingDatabase<T>(
+  options: Readonly<Record<string, unknown>>,
+  work: (opened: OpenedStore) => Promise<T>,
+): Promise<T> {
+  const unmake = await unmakingStore(configOf(options).databaseUrl);
+  try {
+    return await makingDatabase(options, work);
+  } catch (error) {
+    unmake();
+    throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Category } from "../../client/src/index.ts";
+import type { Category, Page } from "../../client/src/index.ts";
 import { hrefOf } from "./address.ts";
 import { petstore } from "./api.ts";
 import { type Child, h } from "./dom.ts";
@@ -6,18 +6,17 @@ import { none } from "./words.ts";
 
 /** How many names can be asked for at once. */
 const AT_ONCE = 100;
-/** Categories that are looked up one by one on a page, when there are more than one list has. */
-const ONE_BY_ONE = 10;
 
 const pets = new Map<number, string>();
 const categories = new Map<number, string>();
-let areCategoriesListed = false;
+/** As far as categories were listed: by their numbers, a page after the other. */
+let listed: Page<Category> | undefined;
 
 /** Another page begins: names may have changed. */
 export function forgetNames(): void {
   pets.clear();
   categories.clear();
-  areCategoriesListed = false;
+  listed = undefined;
 }
 
 /** Learns the names of these pets, in one request. */
@@ -33,22 +32,25 @@ export function notePet(id: number, name: string): void {
   pets.set(id, name);
 }
 
-/** Learns the names of these categories: a shop has few, so they are listed first. */
-export async function learnCategories(ids: readonly number[], signal?: AbortSignal): Promise<void> {
+/** Learns the names of these categories: by going on with the list, or one by one where that takes fewer requests. */
+export async function learnCategories(ids: readonly number[], signal: AbortSignal): Promise<void> {
   const unknown = () => [...new Set(ids)].filter((id) => !categories.has(id));
-  if (unknown().length > 0 && !areCategoriesListed) {
-    areCategoriesListed = true;
-    noteCategories(await petstore.categories.list({ limit: AT_ONCE }, { signal }));
+  while (listed?.hasNext && unknown().length > listsUpTo(Math.max(0, ...unknown()))) {
+    noteListed(await listed.next());
+    signal.throwIfAborted();
   }
-  const others = unknown().slice(0, ONE_BY_ONE);
-  noteCategories(await Promise.all(others.map((id) => petstore.categories.get(id, { signal }))));
+  noteCategories(await Promise.all(unknown().map((id) => petstore.categories.get(id, { signal }))));
+}
+
+/** How many more lists it takes at the most until this category is among them. */
+function listsUpTo(id: number): number {
+  return Math.max(0, Math.ceil((id - (listed?.at(-1)?.id ?? 0)) / AT_ONCE));
 }
 
 /** The categories to choose from, if one list has them all. */
 export async function everyCategory(signal: AbortSignal): Promise<readonly Category[] | undefined> {
   const found = await petstore.categories.list({ limit: AT_ONCE }, { signal });
-  areCategoriesListed = true;
-  noteCategories(found);
+  noteListed(found);
   return found.hasNext ? undefined : found;
 }
 
@@ -65,6 +67,11 @@ export function petName(id: number): string {
 
 export function categoryName(id: number): string {
   return categories.get(id) ?? `category ${id}`;
+}
+
+function noteListed(found: Page<Category> | undefined): void {
+  listed = found;
+  noteCategories(found ?? []);
 }
 
 function noteCategories(found: readonly Category[]): void {

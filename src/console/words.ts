@@ -9,6 +9,7 @@ import {
 import { type Child, h } from "./dom.ts";
 
 const date = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const dateToTheSecond = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const number = new Intl.NumberFormat();
 
 /** A number as people write it. */
@@ -23,7 +24,16 @@ export function some(value: number, one: string, many = `${one}s`): string {
 
 /** A time in the reader's own zone, exact on hovering; nothing if there is none. */
 export function time(iso: string | undefined): Child {
-  return iso === undefined ? none() : h("time", { datetime: iso, title: iso }, date.format(new Date(iso)));
+  return shownTime(iso, date);
+}
+
+/** The same with its seconds, where people compare it with a log of their own. */
+export function timeToTheSecond(iso: string | undefined): Child {
+  return shownTime(iso, dateToTheSecond);
+}
+
+function shownTime(iso: string | undefined, form: Intl.DateTimeFormat): Child {
+  return iso === undefined ? none() : h("time", { datetime: iso, title: iso }, form.format(new Date(iso)));
 }
 
 /** A place without a value. */

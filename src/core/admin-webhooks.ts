@@ -29,10 +29,10 @@ export const adminWebhooks: Operations<PetstoreApi["admin"]["webhooks"]> = {
   async update(cx, { webhookId, body: { enabled } }) {
     const before = await anyWebhook(cx, webhookId);
     requireMatch(cx, webhookTag(before, cx.now));
-    cx.trail(`webhooks/${before.id}`, { webhookId, body: { enabled } });
     if (enabled === undefined) return tagged(before, cx.now);
     const to = await switched(cx.store, before, enabled ? null : "operator");
     const webhook = await change(cx, before, { ...before, ...to });
+    if (webhook !== before) cx.trail(`webhooks/${webhook.id}`, { webhookId, body: { enabled } });
     if (!enabled && before.disabledReason !== "operator") tell(cx, webhook);
     return tagged(webhook, cx.now);
   },

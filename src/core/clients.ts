@@ -1,3 +1,4 @@
+import { deepEquals } from "bun";
 import type { Client, ClientUpdate } from "../contract/access-shapes.ts";
 import type { PetstoreApi } from "../contract/api.ts";
 import type { Int64 } from "../contract/shapes.ts";
@@ -37,6 +38,7 @@ export const clients: Operations<PetstoreApi["admin"]["clients"]> = {
     const before = await knownClient(cx, clientId);
     requireMatch(cx, clientTag(before));
     const after = changed(before, body, cx.now);
+    if (deepEquals(before, after)) return tagged(before);
     await guardOperator(cx, before, after);
     await cx.store.changeClient(after);
     cx.audit(`clients/${after.id}`);

@@ -1,13 +1,15 @@
+import { deepEquals } from "bun";
 import type { WriteContext } from "./context.ts";
 import { Conflict } from "./failure.ts";
 import type { DisabledReason, WebhookChange, WebhookRecord } from "./webhook-ports.ts";
 
-/** The webhook as it is then; if somebody else has changed it meanwhile, the operation begins anew. */
+/** The webhook as it is then, `before` itself if it is so already; if somebody else has changed it meanwhile, the operation begins anew. */
 export async function change(
   { store }: WriteContext,
   before: WebhookRecord,
   to: WebhookChange,
 ): Promise<WebhookRecord> {
+  if (deepEquals(before, { ...before, ...to })) return before;
   const webhook = await store.changeWebhook(before, to);
   if (!webhook) throw new Conflict();
   return webhook;

@@ -66,7 +66,7 @@ export const webhooks: Operations<PetstoreApi["webhooks"]> = {
       await requireNoDisabledHost(cx, body.url);
     }
     const webhook = await change(cx, before, await changed(cx, before, body));
-    cx.trail(`webhooks/${webhook.id}`, { webhookId, body: withoutQuery(body) });
+    if (webhook !== before) cx.trail(`webhooks/${webhook.id}`, { webhookId, body: withoutQuery(body) });
     return tagged(webhook, cx.now);
   },
 

@@ -55,27 +55,11 @@ export interface Sessions {
 
 export function callers(options: CallerOptions): Callers {
   const { store, introduce, keyWasUsed, keysInAGeneration = KEYS_IN_A_GENERATION, sessions } = options;
-  let remembered = new Map<string, Remembered>();
-  /** The generation before. To forget all at once instead would make every key a look-up again. */
-  let earlier = new Map<string, Remembered>();
+  const { remember, recall, forget } = generations(keysInAGeneration);
   let refusals = new Map<string, Failure>();
   /** Look-ups under way, so that a burst of one key is one. */
   let lookUps = new Map<string, Promise<Remembered | Failure>>();
 
-  const remember = (key: string, caller: Remembered) => {
-    if (remembered.size >= keysInAGeneration) {
-      earlier = remembered;
-      remembered = new Map();
-    }
-    remembered.set(key, caller);
-  };
-  const recall = (key: string): Remembered | undefined => {
-    const known = remembered.get(key);
-    if (known || earlier.size === 0) return known;
-    const before = earlier.get(key);
-    if (before) remember(key, before);
-    return before;
-  };
   const lookUp = async (sent: string, now: number): Promise<Remembered | Failure> => {
     const key = copyOf(sent);
     const lookUpsThen = lookUps;
@@ -131,13 +115,37 @@ export function callers(options: CallerOptions): Callers {
       return rememberedOnly ? overloaded : lookedUp(key, now);
     },
     forget() {
-      remembered = new Map();
-      earlier = new Map();
+      forget();
       refusals = new Map();
       lookUps = new Map();
       sessions?.forget();
     },
   };
+}
+
+/** Callers by their keys, those that were not seen for long forgotten: to forget all at once would make every key a look-up again. */
+function generations(keysInEach: number) {
+  let remembered = new Map<string, Remembered>();
+  let earlier = new Map<string, Remembered>();
+  const remember = (key: string, caller: Remembered): void => {
+    if (remembered.size >= keysInEach) {
+      earlier = remembered;
+      remembered = new Map();
+    }
+    remembered.set(key, caller);
+  };
+  const recall = (key: string): Remembered | undefined => {
+    const known = remembered.get(key);
+    if (known || earlier.size === 0) return known;
+    const before = earlier.get(key);
+    if (before) remember(key, before);
+    return before;
+  };
+  const forget = (): void => {
+    remembered = new Map();
+    earlier = new Map();
+  };
+  return { remember, recall, forget };
 }
 
 /** What of a key is remembered. */

@@ -46,8 +46,6 @@ export function writeBehind(options: BehindOptions): WriteBehind {
   /** What was taken and is not known to be written. */
   const unwritten: Behind[] = [];
   let writtenUntil = performance.now();
-  let underWay: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
 
   const writeTaken = async () => {
     for (let part = unwritten[0]; part; part = unwritten[0]) {
@@ -78,21 +76,9 @@ export function writeBehind(options: BehindOptions): WriteBehind {
     limits.trim();
     onTrim();
   };
-  const flush = (): Promise<void> => {
-    if (underWay) {
-      next ??= underWay.then(() => {
-        next = undefined;
-        return flush();
-      });
-      return next;
-    }
-    underWay = writeAll().finally(() => {
-      underWay = undefined;
-    });
-    return underWay;
-  };
+  const writing = oneAtATime(writeAll);
   const timer = setInterval(() => {
-    if (!underWay) void flush();
+    if (!writing.isUnderWay()) void writing.ask();
     if (rows.isDue()) void rows.fold().catch(onFault);
   }, WRITE_EVERY_MS);
   timer.unref();
@@ -101,12 +87,32 @@ export function writeBehind(options: BehindOptions): WriteBehind {
     tell: news.tell,
     keyWasUsed: news.keyWasUsed,
     lagMs: () => performance.now() - writtenUntil,
-    flush,
+    flush: writing.ask,
     fold: rows.fold,
     async stop() {
       clearInterval(timer);
       await rows.stop().catch(onFault);
-      await flush();
+      await writing.ask();
     },
   };
+}
+
+/** Work that is done once at a time: those who ask while it is under way share the next time. */
+function oneAtATime(work: () => Promise<void>) {
+  let underWay: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  const ask = (): Promise<void> => {
+    if (underWay) {
+      next ??= underWay.then(() => {
+        next = undefined;
+        return ask();
+      });
+      return next;
+    }
+    underWay = work().finally(() => {
+      underWay = undefined;
+    });
+    return underWay;
+  };
+  return { ask, isUnderWay: () => underWay !== undefined };
 }

@@ -1,4 +1,4 @@
-import { type BanRules, type Conduct, goodConduct, judge } from "../core/bans.ts";
+import { type BanRules, type Conduct, judge } from "../core/bans.ts";
 import { QUESTIONS, type Quota } from "../core/plans.ts";
 import type {
   Admission,
@@ -19,6 +19,7 @@ import {
   stateOf,
   type Windows,
 } from "../core/windows.ts";
+import { type Conducts, type KeptConduct, knownConducts } from "./conducts.ts";
 import { WindowTable } from "./table.ts";
 
 /** Clients whose windows are in memory; with more, those that are written down are forgotten. */
@@ -78,20 +79,15 @@ export interface LocalLimits extends MemoryLimits {
 export interface Changed {
   /** As in a tally. */
   readonly windows: Float64Array;
-  readonly conduct: readonly { keyId: number; conduct: Conduct }[];
+  readonly conduct: readonly KeptConduct[];
 }
 
 /** Limits in this process's memory: exact, because nothing else runs between the check and the count. */
 export function memoryLimits(options: MemoryOptions): LocalLimits {
-  const { bans, anonymous, onBan, tell, clientsInMemory = CLIENTS_IN_MEMORY } = options;
+  const { anonymous, tell, clientsInMemory = CLIENTS_IN_MEMORY } = options;
   const clients = new WindowTable<number>();
   const questions = new WindowTable<number>();
-  const conducts = new Map<number, Conduct>();
-  const changedConducts = new Set<number>();
-  /** Taken to be written down, and not yet known to be. */
-  const conductsUnderWay = new Set<number>();
-  /** When a conduct was last written down. */
-  const conductsKeptAt = new Map<number, number>();
+  const conducts = knownConducts();
   /** Bans that were earned and are not yet in the database. */
   const freshBans = new Map<number, number>();
   const addresses = addressLimits(anonymous);
@@ -100,28 +96,7 @@ export function memoryLimits(options: MemoryOptions): LocalLimits {
     const until = Math.max(bannedUntil ?? 0, freshBans.get(keyId) ?? 0);
     return until > now ? until : null;
   };
-  const refused = (key: LimitedKey, refusing: Refusing, { minute, day }: LimitState, now: number) => {
-    const isDay = refusing === "day";
-    const window = { isDay, resetAt: (isDay ? day : minute).resetAt * 1000 };
-    const before = conducts.get(key.keyId) ?? goodConduct;
-    const { conduct, isStrike, bannedUntil } = judge(before, window, now, bans);
-    if (conduct === before) return;
-    conducts.set(key.keyId, conduct);
-    changedConducts.add(key.keyId);
-    if (bannedUntil !== undefined) {
-      freshBans.set(key.keyId, bannedUntil);
-      const { clientId, keyId } = key;
-      onBan({
-        keyId,
-        clientId,
-        cause: "strikes",
-        reason: null,
-        level: conduct.level,
-        since: now,
-        until: bannedUntil,
-      });
-    } else if (isStrike && isHalfway(conduct, bans)) tell(strikeWarning(key, conduct, bans));
-  };
+  const refused = judging(options, conducts, freshBans);
 
   return {
     admit(key, now, isFree) {
@@ -150,7 +125,7 @@ export function memoryLimits(options: MemoryOptions): LocalLimits {
       const waitSeconds = asked.refusing === null ? null : asked.state.minute.resetAt - seconds;
       const standing: Standing = {
         state: looked(clients, key.clientId, key, seconds),
-        conduct: conducts.get(key.keyId) ?? goodConduct,
+        conduct: conducts.of(key.keyId),
         bannedUntil: banOf(key, now),
       };
       return { standing, waitSeconds };
@@ -158,53 +133,50 @@ export function memoryLimits(options: MemoryOptions): LocalLimits {
 
     introduce({ id, clientId, windows, conduct }, askedAt = performance.now()) {
       if (!clients.has(clientId) && windows) clients.load(clientId, windows);
-      if (changedConducts.has(id) || conductsUnderWay.has(id)) return;
-      if ((conductsKeptAt.get(id) ?? 0) > askedAt) return;
-      if (conduct) conducts.set(id, conduct);
-      else conducts.delete(id);
+      conducts.introduce(id, conduct, askedAt);
     },
 
     banIsKept({ keyId, until }) {
       if (freshBans.get(keyId) === until) freshBans.delete(keyId);
     },
 
-    takeChanged(mostConducts) {
-      const windows = clients.takeChanged();
-      const conduct = [...changedConducts]
-        .slice(0, mostConducts)
-        .map((keyId) => ({ keyId, conduct: conducts.get(keyId) ?? goodConduct }));
-      for (const { keyId } of conduct) {
-        changedConducts.delete(keyId);
-        conductsUnderWay.add(keyId);
-      }
-      return { windows, conduct };
-    },
+    takeChanged: (mostConducts) => ({
+      windows: clients.takeChanged(),
+      conduct: conducts.takeChanged(mostConducts),
+    }),
+    areKept: ({ conduct }) => conducts.areKept(conduct),
 
-    areKept({ conduct }) {
-      const now = performance.now();
-      for (const { keyId } of conduct) {
-        conductsUnderWay.delete(keyId);
-        conductsKeptAt.set(keyId, now);
-      }
-    },
-
-    isCrowded: () => Math.max(clients.size, conducts.size) > clientsInMemory,
+    isCrowded: () => Math.max(clients.size, conducts.size()) > clientsInMemory,
 
     trim() {
       clients.dropUnchanged();
-      conductsKeptAt.clear();
-      for (const keyId of conducts.keys()) if (!changedConducts.has(keyId)) conducts.delete(keyId);
+      conducts.trim();
     },
 
     learn: (clientId, windows) => clients.load(clientId, windows),
-    learnConduct(keyId, conduct) {
-      conducts.set(keyId, conduct);
-      changedConducts.add(keyId);
-    },
+    learnConduct: conducts.change,
     learnBan: (keyId, until) => void freshBans.set(keyId, until),
-    conductOf: (keyId) => conducts.get(keyId) ?? goodConduct,
+    conductOf: conducts.of,
     addressBucket: addresses.bucketOf,
     learnAddress: addresses.learn,
+  };
+}
+
+/** Judges a key that was refused: it may earn a strike, or with that a ban. */
+function judging({ bans, onBan, tell }: MemoryOptions, conducts: Conducts, freshBans: Map<number, number>) {
+  return (key: LimitedKey, refusing: Refusing, { minute, day }: LimitState, now: number): void => {
+    const { keyId, clientId } = key;
+    const isDay = refusing === "day";
+    const window = { isDay, resetAt: (isDay ? day : minute).resetAt * 1000 };
+    const before = conducts.of(keyId);
+    const { conduct, isStrike, bannedUntil } = judge(before, window, now, bans);
+    if (conduct === before) return;
+    conducts.change(keyId, conduct);
+    if (bannedUntil !== undefined) {
+      const { level } = conduct;
+      freshBans.set(keyId, bannedUntil);
+      onBan({ keyId, clientId, cause: "strikes", reason: null, level, since: now, until: bannedUntil });
+    } else if (isStrike && isHalfway(conduct, bans)) tell(strikeWarning(key, conduct, bans));
   };
 }
 

@@ -23,6 +23,11 @@ export async function openStore(url: string, now: number): Promise<OpenedStore> 
     : (await import("./sqlite/store.ts")).openStore(url, now);
 }
 
+/** What takes a database away again that is a file and not there yet, should what it is made for fail. */
+export async function unmakingStore(url: string): Promise<() => void> {
+  return isPostgres(url) ? () => {} : (await import("./sqlite/place.ts")).unmaking(url);
+}
+
 /** The database that the address names, to look at: it must be there and up to date. */
 export async function inspectStore(url: string): Promise<Inspected> {
   return isPostgres(url)

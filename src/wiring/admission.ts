@@ -104,7 +104,7 @@ function countsFailed({ meters, life, log }: House, error: unknown): void {
 
 /** The limits that instances share, if there are any; `onBack`: what was known may be old. */
 async function openValkey(
-  { config, clock, isClockMoved, log }: House,
+  { config, clock, isClockMoved, valkeyTimeoutMs, log }: House,
   limiting: MemoryOptions,
   onBack: () => void,
 ): Promise<ValkeyLimits | null> {
@@ -117,6 +117,7 @@ async function openValkey(
     urls: config.valkeyUrls,
     prefix: config.valkeyPrefix,
     clock: isClockMoved ? clock : "server",
+    timeoutMs: valkeyTimeoutMs,
     onBack: (node) => {
       told.onBack(node);
       onBack();

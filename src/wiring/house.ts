@@ -9,6 +9,8 @@ export interface Surroundings {
   readonly clock: () => number;
   /** Whether a test moves the clock by hand; then it counts in Valkey too, in the place of Valkey's own. */
   readonly isClockMoved?: boolean;
+  /** How long Valkey may be silent, where a busy machine is not to be taken for an outage. */
+  readonly valkeyTimeoutMs?: number | undefined;
   readonly log: Log;
   /** How the names of webhooks' receivers are resolved; as the machine does it by default. */
   readonly resolve?: Resolve;

@@ -46,6 +46,31 @@ describe("the audit trail", () => {
     for (const [code, send] of sends) expect((await denied(store, send)).body.code).toBe(code);
   });
 
+  test("has nothing of a change to what is so already, which changes no tag either", async () => {
+    const fields = { url, types: ["pet.created"], description: "Till" };
+    const hook = await aHook(member, fields);
+    const stopped = await aHook(member, { url: "https://stopped.example/" });
+    await store.admin.patch(`/admin/webhooks/${stopped.id}`, { enabled: false });
+    const { name, plan } = client;
+    const same: [Person, string, object][] = [
+      [member, `/webhooks/${hook.id}`, {}],
+      [member, `/webhooks/${hook.id}`, { ...fields, enabled: true }],
+      [store.admin, `/admin/webhooks/${hook.id}`, {}],
+      [store.admin, `/admin/webhooks/${hook.id}`, { enabled: true }],
+      [store.admin, `/admin/webhooks/${stopped.id}`, { enabled: false }],
+      [store.admin, `/admin/clients/${client.id}`, {}],
+      [store.admin, `/admin/clients/${client.id}`, { name, plan, suspended: false }],
+    ];
+    const length = (await trail(store)).length;
+    for (const [person, path, change] of same) {
+      const before = await person.get(path);
+      const { status, body, headers } = await person.patch(path, change);
+      expect({ status, body }).toEqual({ status: 200, body: before.body });
+      expect(headers.get("etag")).toBe(before.headers.get("etag"));
+      expect(await trail(store)).toHaveLength(length);
+    }
+  });
+
   test("has nothing of a rehearsal", async () => {
     const { body } = await denied(store, () =>
       store.admin.post("/admin/clients", { name: "X" }, { prefer: "simulate=unavailable" }),

@@ -254,6 +254,15 @@ describe("the audit trail", () => {
       expect(text).not.toContain(part);
   });
 
+  test("has a webhook that another key takes over, though the change names nothing", async () => {
+    const hook = await aHook(member, { url });
+    const { person: other, made } = await aKey(store, client.id, { role: "staff" });
+    const { body } = await other.patch(`/webhooks/${hook.id}`, {});
+    expect(body).toMatchObject({ id: hook.id, keyId: made.id });
+    const [newest] = await trail(store);
+    expect(newest).toMatchObject({ operation: "webhooks.update", by: `key ${made.id}` });
+  });
+
   test("of a webhook lets no server look its keys up anew", async () => {
     const revision = () => store.beside.db.value("select revision from access");
     const hook = await aHook(member, { url });

@@ -166,6 +166,34 @@ test("a webhook is made, tried and removed with the keyboard alone", async () =>
   expect((await store.staff.get("/webhooks")).body).toEqual([]);
 });
 
+test("times of deliveries and their tries are told to the second, in the reader's own zone", async () => {
+  await using store = await aStore(PRIVATE);
+  await using receiver = aReceiver(() => new Response("", { status: 503 }));
+  const hook = await aHook(store.staff, { url: receiver.url, types: ["category.created"] });
+  store.clock.now += 7 * 1000;
+  await store.staff.post("/categories", { name: "Dogs" });
+  const { nextAttemptAt } = await newest(store.staff, hook, ({ reason }) => reason !== undefined);
+  const [next] = /\d\d:\d\d(?=\.)/.exec(nextAttemptAt) as RegExpExecArray;
+  const berlin = { timezoneId: "Europe/Berlin", locale: "en-GB" };
+  await using visitor = await signedIn(store, store.staff, [`webhooks/${hook.id}`, /^Webhook/], berlin);
+  const { page } = visitor;
+  const row = page.getByRole("row", { name: /^Delivery/ }).last();
+  expect(await row.textContent()).toMatch(
+    new RegExp(`15 Nov 2026, 13:00:07.*Next try 15 Nov 2026, 13:${next}`),
+  );
+  await row.getByRole("link").click();
+  await page.getByRole("heading", { name: /^Delivery/ }).waitFor();
+  for (const [what, second] of [
+    ["Made", "00:07"],
+    ["Last try", "00:07"],
+    ["Next try", next],
+  ] as const)
+    await page
+      .locator("dt", { hasText: what })
+      .locator("+ dd", { hasText: `15 Nov 2026, 13:${second}` })
+      .waitFor();
+});
+
 test("what is sent is shown as it is sent, also a number that a browser cannot hold", async () => {
   await using store = await aStore();
   const hook = await aHook(store.staff, { url: "https://shop.example/events" });

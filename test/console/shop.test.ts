@@ -176,6 +176,27 @@ test("a refusal says what to do in the shop, names no request, and offers no try
   expect(await refusal.getByRole("button").count()).toBe(0);
 });
 
+test("pets have the names of their categories, however many there are, and few requests are made for them", async () => {
+  await using store = await aStore();
+  for (let made = 1; made <= 450; made++) await store.staff.post("/categories", { name: `Kind ${made}` });
+  const kinds = Array.from({ length: 50 }, (_, each) => 400 - each * 5);
+  const pets = kinds.map((categoryId) => ({ name: `Of kind ${categoryId}`, categoryId }));
+  await store.staff.post("/pets/batch", [...pets, { name: "Last", categoryId: 450 }]);
+  await using visitor = await signedIn(store, store.staff, ["categories", "Categories"]);
+  const { page } = visitor;
+  const asked: string[] = [];
+  page.on("request", (request) => void asked.push(new URL(request.url()).pathname));
+  const askedForCategories = () => asked.splice(0).filter((path) => path.startsWith("/categories")).length;
+  await visitor.open("pets", "Pets");
+  for (const kind of kinds)
+    await page.getByRole("row", { name: `Of kind ${kind} Kind ${kind} `, exact: false }).waitFor();
+  expect(askedForCategories()).toBe(4);
+  await page.getByRole("button", { name: "Show more" }).click();
+  await page.getByRole("row", { name: "Last Kind 450" }).waitFor();
+  expect(askedForCategories()).toBe(1);
+  expect(visitor.faults).toEqual([]);
+});
+
 test("a store with many pets is shown a page at a time", async () => {
   await using store = await aStore();
   const { categoryId } = await store.aPet(1, "Adam");

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { BODY_BYTES, LARGE_BODIES } from "../../src/http/body.ts";
+import { BODY_BYTES } from "../../src/http/body.ts";
 import { aStore, type TestStore } from "../harness.ts";
-import { asked, aWire, inChunks, told, type Wire } from "./wire.ts";
+import { asked, aWire, inChunks, told } from "./wire.ts";
 
 let store: TestStore;
 beforeAll(async () => {
@@ -181,40 +181,6 @@ test("behind a large body that nobody read the connection closes, and the refusa
     expect(answers.map((each) => [each.status, each.headers.get("connection")])).toEqual([[status, "close"]]);
   }
   expect(await store.snapshot()).toBe(before);
-});
-
-test("many large bodies at once do not fill the memory: one too many is refused, small ones are taken, and one that ends makes room", async () => {
-  const { id: categoryId } = (await store.staff.post("/categories", { name: "Many" })).body;
-  const before = await store.snapshot();
-  const batch = JSON.stringify([{ name: "Rex", categoryId }]).padEnd(BODY_BYTES + 1);
-  const head = (length: number) =>
-    asked(store.staff, "POST /pets/batch", "Content-Type: application/json", `Content-Length: ${length}`);
-  using wires = new DisposableStack();
-  const begun: Wire[] = [];
-  for (let n = 0; n < LARGE_BODIES; n++) {
-    const wire = wires.use(await aWire(store.url));
-    // The word for its body says that it is being waited for.
-    const waits = head(batch.length).replace("\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n");
-    wire.say(waits);
-    expect((await wire.answer()).status).toBe(100);
-    begun.push(wire);
-  }
-  using late = await aWire(store.url);
-  late.say(head(batch.length));
-  const { status, body, headers } = await late.answer();
-  expect([status, body.code, headers.get("retry-after")]).toEqual([503, "overloaded", "1"]);
-  expect(await store.snapshot()).toBe(before);
-  using small = await aWire(store.url);
-  small.say(head(batch.trim().length) + batch.trim());
-  expect((await small.answer()).status).toBe(201);
-  begun[0]?.say(batch);
-  expect((await begun[0]?.answer())?.status).toBe(201);
-  begun[1]?.[Symbol.dispose]();
-  for (let n = 0; n < 2; n++) {
-    using again = await aWire(store.url);
-    again.say(head(batch.length) + batch);
-    expect((await again.answer()).status).toBe(201);
-  }
 });
 
 /** Bodies whose chunks do not tell where they end, and what each does wrong. */

@@ -10,7 +10,7 @@ import { petstore } from "../api.ts";
 import { type Child, h } from "../dom.ts";
 import { filters } from "../filters.ts";
 import { list } from "../list.ts";
-import { badge, count, time } from "../words.ts";
+import { badge, count, timeToTheSecond } from "../words.ts";
 import { causeWords, explainedBy, nextTry, outcomeWords } from "./webhook-words.ts";
 
 const ON_A_PAGE = 50;
@@ -49,7 +49,7 @@ export function deliveryLog({ webhook, state, load, name, acts, empty }: LogOpti
         name: "Delivery",
         cell: (delivery) => explainedBy(name(delivery), whatWords(delivery)),
       },
-      { name: "Made", cell: ({ createdAt }) => time(createdAt) },
+      { name: "Made", cell: ({ createdAt }) => timeToTheSecond(createdAt) },
       { name: "State", kind: "short", cell: (delivery) => badge(delivery.state) },
       { name: "Last try", cell: (delivery) => outcome(delivery, webhook) },
       { name: "Tries", kind: "number", cell: ({ attempts }) => count(attempts) },

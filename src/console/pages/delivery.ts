@@ -3,7 +3,7 @@ import { go, hrefOf } from "../address.ts";
 import { petstore } from "../api.ts";
 import { type Child, h } from "../dom.ts";
 import { button, facts, heading, type Page, section, type Visit, whole } from "../visit.ts";
-import { badge, count, none, time } from "../words.ts";
+import { badge, count, none, timeToTheSecond } from "../words.ts";
 import { isTried, resend, untilTried } from "./deliveries.ts";
 import { causeWords, nextTry, outcomeWords } from "./webhook-words.ts";
 
@@ -44,9 +44,9 @@ export function deliveryParts(delivery: Delivery, webhook: Pick<Webhook, "url" |
       ["What", type],
       ["Event's id", messageId],
       ["Why", causeWords(delivery)],
-      ["Made", time(createdAt)],
+      ["Made", timeToTheSecond(createdAt)],
       ["Tries", count(attempts)],
-      ["Last try", time(attemptedAt)],
+      ["Last try", timeToTheSecond(attemptedAt)],
       ["It took", durationMs === undefined ? none() : `${count(durationMs)} ms`],
       ["Next try", nextTry(delivery, webhook) ?? none()],
     ),

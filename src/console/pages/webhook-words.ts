@@ -1,7 +1,7 @@
 import type { Delivery, Webhook } from "../../../client/src/index.ts";
 import { hrefOf } from "../address.ts";
 import { type Child, h } from "../dom.ts";
-import { badge, count, time } from "../words.ts";
+import { badge, count, timeToTheSecond } from "../words.ts";
 
 /** Characters of an address that a list shows, and how many of them are its last. */
 const [SHORT, ENDING] = [90, 20];
@@ -83,7 +83,7 @@ export function nextTry(delivery: Delivery, { enabled }: Pick<Webhook, "enabled"
   const { state, attempts, reason, nextAttemptAt } = delivery;
   const isWaiting = state === "pending" && (attempts === 0 || reason !== undefined);
   if (!isWaiting) return null;
-  return enabled ? time(nextAttemptAt) : "when the webhook is enabled";
+  return enabled ? timeToTheSecond(nextAttemptAt) : "when the webhook is enabled";
 }
 
 /** Something with a line of explanation below it, if there is one. */

@@ -19,7 +19,7 @@ export interface ValkeyOptions extends InstanceOptions {
   /** One server, or some nodes of one cluster. */
   readonly urls: readonly string[];
   /** How long Valkey may be silent while requests wait. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Valkey, or a node of a cluster, cannot be reached: limits go on in memory. */
   readonly onAway: (cause: string, node: string | null) => void;
   /** It is still away, and a cause that was not told yet has come to light. */

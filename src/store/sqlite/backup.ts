@@ -3,7 +3,8 @@ import { basename, dirname, join } from "node:path";
 import type { Diagnosis } from "../doctor.ts";
 import { CannotMove, Damaged } from "../move/moving.ts";
 import { checkCopy, checkpointLog, copyStore, removeCopy, syncFolder, type Watch } from "./copy.ts";
-import { countsOf, isFilled, PARTS, type Sight, sightOf } from "./sight.ts";
+import { FILES, PARTS } from "./place.ts";
+import { countsOf, isFilled, type Sight, sightOf } from "./sight.ts";
 
 export interface BackupOptions {
   /** Whether a file that is there may be replaced. */
@@ -69,7 +70,7 @@ export async function provenCounts(partial: string, watch: Watch): Promise<Diagn
 function requireFreeName(path: string, file: string, isForced: boolean): void {
   const folder = dirname(file);
   const database = realpathSync(path);
-  const own = ["", "-shm", "-lock", ...PARTS].map((part) => database + part);
+  const own = FILES.map((each) => database + each);
   const meant = existsSync(file)
     ? realpathSync(file)
     : join(existsSync(folder) ? realpathSync(folder) : folder, basename(file));

@@ -1,7 +1,23 @@
 import { Database } from "bun:sqlite";
-import { closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { Unavailable } from "../../core/failure.ts";
+
+/** What stands beside a database and is part of it: a log that is not yet copied, or a journal that is not yet undone. */
+export const PARTS = ["-wal", "-journal"] as const;
+/** All of its files: itself, its parts, and what is of no use without it. */
+export const FILES = ["", ...PARTS, "-shm", "-lock"] as const;
 
 /** How long servers that start at the same moment have to find out which of them is the first. */
 const FIRST_MS = 500;
@@ -18,8 +34,30 @@ export function makePlace(path: string): void {
 }
 
 /**
+ * What takes a file that is not there yet away again, once it was made and closed: the file, what stands beside it, and the
+ * folders that were made for it. It takes nothing of a file that is there already, or that a server has taken up meanwhile.
+ */
+export function unmaking(path: string): () => void {
+  if (lstatSync(path, { throwIfNoEntry: false })) return () => {};
+  const folders = missingFolders(path);
+  return () => {
+    const held = holdFile(path);
+    if (!held) return;
+    for (const each of FILES) rmSync(path + each, { force: true });
+    held[Symbol.dispose]();
+    for (const folder of folders) if (readdirSync(folder).length === 0) rmdirSync(folder);
+  };
+}
+
+/** The innermost first. */
+function missingFolders(path: string): string[] {
+  const folder = dirname(path);
+  return existsSync(folder) ? [] : [folder, ...missingFolders(folder)];
+}
+
+/**
  * Keeps other servers off the file until it is disposed of or the process ends, however it ends; null if another server
- * has it. Of the commands only a restore asks.
+ * has it. Of the commands only a restore asks, and an import that failed.
  */
 export function holdFile(path: string): Disposable | null {
   // Other names of the file lead to the same lock.

@@ -20,8 +20,8 @@ import { beginAnew, lastEventOf } from "./begin-anew.ts";
 import { connect, patiently } from "./connection.ts";
 import { copyStore, removeCopy, syncFolder, type Watch, WHOLE } from "./copy.ts";
 import { requireOurFile } from "./migrate.ts";
-import { holdFile } from "./place.ts";
-import { isFilled, PARTS, type Sight, sightOf } from "./sight.ts";
+import { holdFile, PARTS } from "./place.ts";
+import { isFilled, type Sight, sightOf } from "./sight.ts";
 
 export interface RestoreOptions {
   /** Whether a store that is there may be put aside. */

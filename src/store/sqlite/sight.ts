@@ -5,9 +5,6 @@ import { EmptyDatabase } from "../usable.ts";
 import { connect } from "./connection.ts";
 import { requireOurFile } from "./migrate.ts";
 
-/** What stands beside a database and is part of it: a log that is not yet copied, or a journal that is not yet undone. */
-export const PARTS = ["-wal", "-journal"] as const;
-
 export interface Sight {
   /** How many migrations it has. */
   readonly migration: number;
