@@ -7,8 +7,8 @@ import { aValkey } from "../servers/valkey.ts";
 import { root } from "../sources.ts";
 import { adminKey, aFolder, type Folder, PETSTORE, petstore, run, type Served, serving } from "./command.ts";
 
-/** Of the builder's environment; a driver would take it. */
-const BUILDERS_PASSWORD = "horse-battery-of-the-builder";
+/** A value of the builder's environment, in a variable that a package asks for by its name. */
+const BUILDERS_SECRET = "horse-battery-of-the-builder";
 /** No program is found, and nobody has a home. */
 const nothing = { PATH: "/nowhere", HOME: "/nowhere" };
 
@@ -17,7 +17,7 @@ const executable = place.file("petstore");
 const build = (file: string) =>
   run([process.execPath, "--no-install", "build/executable.ts", file], {
     in: root,
-    env: { PGPASSWORD: BUILDERS_PASSWORD },
+    env: { DEBUG: BUILDERS_SECRET },
   });
 let built: Awaited<ReturnType<typeof build>>;
 beforeAll(async () => {
@@ -54,7 +54,7 @@ test("a build says what it made, is the same when it is made again, and has noth
   await build(again.file("petstore"));
   const bytes = readFileSync(executable);
   expect(bytes.equals(readFileSync(again.file("petstore")))).toBe(true);
-  for (const trace of [BUILDERS_PASSWORD, root])
+  for (const trace of [BUILDERS_SECRET, root])
     expect([trace, bytes.includes(trace)]).toEqual([trace, false]);
   expect([...new Bun.Glob("*").scanSync({ cwd: again.path, onlyFiles: false })]).toEqual(["petstore"]);
 });
