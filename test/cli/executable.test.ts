@@ -54,8 +54,7 @@ test("a build says what it made, is the same when it is made again, and has noth
   await build(again.file("petstore"));
   const bytes = readFileSync(executable);
   expect(bytes.equals(readFileSync(again.file("petstore")))).toBe(true);
-  for (const trace of [BUILDERS_SECRET, root])
-    expect([trace, bytes.includes(trace)]).toEqual([trace, false]);
+  for (const trace of [BUILDERS_SECRET, root]) expect([trace, bytes.includes(trace)]).toEqual([trace, false]);
   expect([...new Bun.Glob("*").scanSync({ cwd: again.path, onlyFiles: false })]).toEqual(["petstore"]);
 });
 
