@@ -22,7 +22,7 @@ export async function buildExecutable(file: string): Promise<void> {
   }
 }
 
-/** The console's files as a browser gets them: its script is made here, because the executable has no bundler's work to do. */
+/** The console's files as a browser gets them, its script among them. */
 async function madeConsole(folder: string): Promise<string> {
   const into = join(folder, "console");
   cpSync(consoleFolder, into, { recursive: true, filter: (path) => !/\.(ts|json)$/.test(path) });
