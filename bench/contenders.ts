@@ -7,7 +7,7 @@ export interface Contender {
   readonly name: string;
   readonly command: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** What a user would install for it. */
+  /** What a user would install for it beside the runtime; ours is one file with the runtime in it. */
   readonly packages: readonly string[];
   readonly runtime: "bun" | "node";
   /** Ours is also held against its contract. */
@@ -22,11 +22,14 @@ const generous = { ANONYMOUS_PER_MINUTE: String(PLENTY), ANONYMOUS_PER_DAY: Stri
 /** A spent key is refused for as long as the bench asks: no ban comes between. */
 const lenient = { BAN_STRIKES: "10000", BAN_GRACE_SECONDS: "3600" };
 
+/** What `npm run build` makes, and an operator installs. */
+export const EXECUTABLE = join(import.meta.dir, "../dist/petstore");
+
 export const petstore: Contender = {
   name: OURS,
-  command: ["./petstore", "serve", "--port", "0"],
+  command: [EXECUTABLE, "serve", "--port", "0"],
   env: { ...generous, ...lenient },
-  packages: ["commander"],
+  packages: [],
   runtime: "bun",
   isOurs: true,
 };
@@ -71,6 +74,11 @@ export const dutifulPeers: readonly Contender[] = peers.map((peer) => ({
 
 /** Everyone who is asked for everything; first those who do the same. */
 export const everyone: readonly Contender[] = [petstore, ...dutifulPeers, ...peers];
+
+/** The files that hold the programs of all of them. */
+export const binaries: readonly string[] = [
+  ...new Set(everyone.flatMap(({ command: [program] }) => program ?? [])),
+];
 
 /** Who is compared on PostgreSQL and Redis. */
 export const scaledPetstore: Contender = { ...petstore, name: `${OURS}, PostgreSQL + Redis` };

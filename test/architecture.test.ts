@@ -27,7 +27,9 @@ const from = (folder: string) => new RegExp(`^src/${folder}/`);
 test("every import of a file names one that is there", () => {
   const missing = program.flatMap((file) =>
     importsOf(file)
-      .filter(({ from: path }) => /^(src|client|test|bench)\//.test(path) && !existsSync(join(root, path)))
+      .filter(
+        ({ from: path }) => /^(src|client|build|test|bench)\//.test(path) && !existsSync(join(root, path)),
+      )
       .map(({ from: path }) => `${file.path} imports ${path}`),
   );
   expect(missing).toEqual([]);
@@ -140,6 +142,11 @@ test("nobody imports the command, only the command imports main, only main its w
   // It says why a port cannot be listened on.
   expect(wired).toEqual(["src/cli/serve.ts"]);
   expect(importers(/^src\/writer\.ts$/)).toEqual([]);
+});
+
+test("only files.ts names files by where it is: in the executable no other module is where it was", () => {
+  const placed = source.filter((file) => /\bimport\.meta\b|\b__dirname\b|\bBun\.main\b/.test(codeOf(file)));
+  expect(placed.map(({ path }) => path)).toEqual(["src/files.ts"]);
 });
 
 test("only a database's own folder has its driver, and the two folders do not know each other", () => {

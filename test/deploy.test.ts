@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { cpSync, mkdirSync, symlinkSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { readConfig, settings, variables } from "../src/config.ts";
-import { aFolder, petstore, run, serving } from "./cli/command.ts";
+import { aFolder, type Folder, petstore, run, serving } from "./cli/command.ts";
 import { type Document, kubernetes, nginxConf, root, textOf, the, yaml } from "./deployed.ts";
 
 const files = [...new Bun.Glob("deploy/**/*").scanSync(root)].sort();
@@ -12,6 +12,7 @@ const scaled = yaml("deploy/compose.scaled.yaml");
 const pod = kubernetes("deployment").spec.template.spec;
 const [container] = pod.containers;
 const dockerfile = textOf("deploy/Dockerfile");
+const unit = textOf("deploy/petstore.service");
 
 const ours: Document[] = [
   single.services.petstore,
@@ -32,7 +33,7 @@ test("every setting that deploy/ names is one of config.ts", () => {
     "POSTGRES_DB",
     "VALKEY_PASSWORD",
     "REDISCLI_AUTH",
-    "BUN_RUNTIME_TRANSPILER_CACHE_PATH",
+    "BUN_BE_BUN",
   ]);
   const strangers = files.flatMap((file) =>
     [...textOf(file).matchAll(/\b[A-Z]+(?:_[A-Z]+)+\b/g)]
@@ -101,7 +102,7 @@ test("backups go to a volume of their own, whose folder the image's user owns, b
   const made = the(dockerfile, /^RUN mkdir -m 0700 (.+) && chown 10001:10001 \1$/);
   expect(made.split(" ")).toEqual(volumes.map((each: string) => each.split(":")[1]));
   const text = textOf("deploy/compose.yaml");
-  const uses = [...text.matchAll(/^# .* petstore (?:\/app\/petstore )?((?:backup|restore) .+)$/gm)].map(
+  const uses = [...text.matchAll(/^# .* petstore (?:petstore )?((?:backup|restore) .+)$/gm)].map(
     ([, use = ""]) => use,
   );
   expect(uses.map((use) => use.split(" ")[0])).toEqual(["backup", "restore"]);
@@ -122,6 +123,7 @@ test("a stop has more time than the server takes for it", () => {
     expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThan(
       shutdown + Number(service.environment.SHUTDOWN_DRAIN_SECONDS ?? 0),
     );
+  expect(Number(the(unit, /^TimeoutStopSec=(\d+)$/))).toBeGreaterThan(shutdown);
   const pause = Number(container.lifecycle.preStop.exec.command[1]);
   const configured = Number(kubernetes("config").data.SHUTDOWN_SECONDS);
   expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(pause + configured);
@@ -171,26 +173,45 @@ test("every part of the Kubernetes files belongs together", () => {
     expect(files).toContain(`deploy/kubernetes/${resource}`);
 });
 
-test("what goes into the image starts in a folder of its own, and its health check and the probes know it", async () => {
-  using folder = aFolder();
-  const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \/app\/\S*$/gm)].flatMap(([, sources = ""]) =>
-    sources.split(" "),
+test("the service of systemd runs the same program as the image, on a database in the one folder that it may write to", () => {
+  const program = the(dockerfile, /^ENTRYPOINT \["(.+)"\]$/);
+  expect(the(unit, /^ExecStart=(.+)$/)).toBe(`${program} ${the(dockerfile, /^CMD \["(\w+)"\]$/)}`);
+  const [name, value = ""] = the(unit, /^Environment=(.+)$/).split("=");
+  expect(name).toBe(settings.databaseUrl.env);
+  expect(dirname(value)).toBe(`/var/lib/${the(unit, /^StateDirectory=(.+)$/)}`);
+  expect(the(unit, /^WorkingDirectory=(.+)$/)).toBe(dirname(value));
+});
+
+/** The executable that the first stage of the image makes, of the files that it copies and no others. */
+async function builtAsForTheImage(sources: Folder): Promise<string> {
+  const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths = ""]) =>
+    paths.split(" "),
   );
   expect(copied).toContain("src");
   const letIn = textOf("deploy/Dockerfile.dockerignore");
   for (const path of copied) {
     expect(letIn).toContain(`!${path}\n`);
-    cpSync(join(root, path), folder.file(path), { recursive: true });
+    cpSync(join(root, path), sources.file(path), { recursive: true });
   }
-  symlinkSync(join(root, "node_modules"), folder.file("node_modules"));
-  mkdirSync(folder.file("data"));
-  const check: string[] = JSON.parse(the(dockerfile, /^ +CMD (\[".*bun".*\])$/));
-  const [program = "", ...words] = check;
+  symlinkSync(join(root, "node_modules"), sources.file("node_modules"));
+  const build = the(dockerfile, /^RUN (npm run \w+)$/).split(" ");
+  expect(await run(build, { in: sources.path })).toMatchObject({ code: 0 });
+  return sources.file(the(dockerfile, /^COPY --from=build \/app\/(\S+) \S+$/));
+}
+
+test("what goes into the image starts in a folder of its own, and its health check and the probes know it", async () => {
+  using sources = aFolder();
+  using folder = aFolder();
+  const program = folder.file("petstore");
+  cpSync(await builtAsForTheImage(sources), program);
+  const check: string[] = JSON.parse(the(dockerfile, /^ +CMD (\[.*\])$/));
+  const installed = the(dockerfile, /^ENTRYPOINT \["(.+)"\]$/);
+  expect(check).toContain(installed);
   const isHealthy = async (at: string) => {
-    const bun = program.replace("/app/", `${folder.path}/`);
-    return (await run([bun, ...words], { env: { PORT: new URL(at).port } })).code === 0;
+    const here = check.map((word) => (word === installed ? program : word));
+    return (await run(here, { env: { PORT: new URL(at).port } })).code === 0;
   };
-  const command = [folder.file("petstore"), the(dockerfile, /^CMD \["(\w+)"\]$/)];
+  const command = [program, the(dockerfile, /^CMD \["(\w+)"\]$/)];
   const server = await serving({ command, database: folder.database, in: folder.path });
   expect(await isHealthy(server.url)).toBe(true);
   expect((await fetch(`${server.url}/console/console.js`)).status).toBe(200);

@@ -43,7 +43,7 @@ export const clientScenarios: readonly Scenario[] = [
 /** The same server without a limiter, asked by one client. */
 async function unlimited(bench: Bench): Promise<Entry> {
   const { path, key } = bench.freshStore("unlimited");
-  // With the heap that the script `petstore` gives ours.
+  // With the heap that ours gives itself.
   const command = [process.execPath, "--smol", "--no-install", "bench/unlimited.ts"];
   const env = { DATABASE_URL: path, PORT: "0", BUN_JSC_heapGrowthMaxIncrease: "0.7" };
   const server = await bench.servers.start({ command, env });

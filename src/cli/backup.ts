@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { copyThread } from "../files.ts";
 import { migrations } from "../store/migrations.ts";
 import { Damaged } from "../store/move/moving.ts";
 import { backUpStore, isPostgres, restoreStore } from "../store/open.ts";
@@ -45,7 +46,13 @@ Exit code 3 means that the store is damaged; no backup was made then.`,
       requireFile(databaseUrl, "backup", "pg_dump makes a backup of it");
       requireDatabase({ databaseUrl });
       const done = await untilStopped((stop, watch) =>
-        backUpStore(databaseUrl, file, { isForced: force === true, isChecked: check, watch, stop }),
+        backUpStore(databaseUrl, file, {
+          isForced: force === true,
+          isChecked: check,
+          thread: copyThread,
+          watch,
+          stop,
+        }),
       ).catch((error) => {
         const remedy =
           "No backup was made. 'petstore doctor' tells all; --no-check copies the store as it is.";
@@ -87,7 +94,7 @@ Exit code 3 means that the backup is damaged; nothing was changed then.`,
       requireFile(databaseUrl, "restore", "pg_restore fills it from a dump");
       const now = Date.now();
       const done = await untilStopped((stop, watch) =>
-        restoreStore(databaseUrl, file, { isForced: force === true, watch, stop, now }),
+        restoreStore(databaseUrl, file, { isForced: force === true, thread: copyThread, watch, stop, now }),
       ).catch((error) => {
         throw damageTold(error, `${file} is damaged`, "Nothing was changed. Take another backup.");
       });

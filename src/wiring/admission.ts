@@ -1,4 +1,5 @@
 import { causeOf, Unavailable } from "../core/failure.ts";
+import { consoleFolder } from "../files.ts";
 import { type Callers, callers as knownCallers } from "../http/caller.ts";
 import { type Console, openConsole } from "../http/console/console.ts";
 import { writeBehind } from "../limits/behind.ts";
@@ -57,7 +58,9 @@ export async function openAdmission(house: House, { engine, store, perform }: Da
     onFault: (error) => countsFailed(house, error),
   });
   const known = { store, introduce: limits.introduce, keyWasUsed: behind.keyWasUsed };
-  const console = config.console ? openConsole({ ...known, trustProxy: config.trustProxy }) : null;
+  const console = config.console
+    ? openConsole({ ...known, folder: consoleFolder, trustProxy: config.trustProxy })
+    : null;
   const callers = knownCallers({ ...known, sessions: console?.sessions });
   const bans = banKeeper({
     keep: async (ban) => void (await perform("behind.ban", ban)),

@@ -1,6 +1,7 @@
 import type { Caller } from "../core/context.ts";
 import { causeOf } from "../core/failure.ts";
 import { type Performed, perform as performed } from "../core/perform.ts";
+import { writerThread } from "../files.ts";
 import type { Store } from "../http/operate.ts";
 import type { Engine } from "../store/engine.ts";
 import { openEngine } from "../store/open.ts";
@@ -22,7 +23,7 @@ export interface Data {
 export async function openData(house: House, onWrite: (written: Promise<Performed>) => void): Promise<Data> {
   const { config, rules, meters, log, clock, life } = house;
   const told = postgresTold(log);
-  const engine = await openEngine(new URL("../writer.ts", import.meta.url), {
+  const engine = await openEngine(writerThread, {
     url: config.databaseUrl,
     connections: config.databaseConnections,
     rules,

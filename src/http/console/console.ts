@@ -6,10 +6,9 @@ import type { Store } from "../operate.ts";
 import { signedIn } from "./sessions.ts";
 import { signInPath } from "./sign-in.ts";
 
-/** Where the files of the page are: not modules of ours, but what the browser gets. */
-const folder = new URL("../../console/", import.meta.url);
-
 export interface ConsoleOptions {
+  /** Where the files of the page are. */
+  readonly folder: URL;
   readonly trustProxy: TrustedProxies;
   readonly store: Store;
   readonly introduce: (known: KnownKey, askedAt: number) => void;
@@ -24,7 +23,7 @@ export interface Console {
 }
 
 export function openConsole(options: ConsoleOptions): Console {
-  const { trustProxy, store, introduce, keyWasUsed } = options;
+  const { folder, trustProxy, store, introduce, keyWasUsed } = options;
   const sessions = signedIn({
     trustProxy,
     store,

@@ -32,11 +32,19 @@ export const consoleParts = {
       (await Promise.all(styles.map((name) => textOf(folder, `style/${name}.css`)))).join("\n"),
   },
   icon: { type: "image/svg+xml", make: (folder: URL) => textOf(folder, "icon.svg") },
-  script: { type: "text/javascript; charset=utf-8", make: bundled },
+  script: { type: "text/javascript; charset=utf-8", make: scriptOf },
 };
 
 function textOf(folder: URL, name: string): Promise<string> {
   return Bun.file(new URL(name, folder)).text();
+}
+
+/** Where the script is that was made when the executable was built; from source it is made for the first who asks. */
+export const MADE_SCRIPT = "main.js";
+
+async function scriptOf(folder: URL): Promise<string> {
+  const made = Bun.file(new URL(MADE_SCRIPT, folder));
+  return (await made.exists()) ? made.text() : bundled(folder);
 }
 
 /** One script of all modules. A process of its own makes it, because the bundler would keep ten megabytes of this one. */

@@ -10,6 +10,7 @@ export interface BackupOptions {
   /** Whether a file that is there may be replaced. */
   readonly isForced: boolean;
   readonly isChecked: boolean;
+  readonly thread: URL;
   readonly watch: Watch;
   /** Aborted when the process is about to end: what is half done is taken away. */
   readonly stop: AbortSignal;
@@ -38,18 +39,18 @@ async function copied(
   path: string,
   file: string,
   needed: number,
-  { isChecked, watch, stop }: BackupOptions,
+  { isChecked, thread, watch, stop }: BackupOptions,
 ): Promise<BackedUp> {
   const partial = `${file}.partial-${process.pid}-${crypto.randomUUID().slice(0, 8)}`;
   const abandon = () => removeCopy(partial);
   stop.addEventListener("abort", abandon);
   try {
     try {
-      await copyStore(path, partial, needed, watch);
+      await copyStore(thread, path, partial, needed, watch);
     } finally {
-      await checkpointLog(path);
+      await checkpointLog(thread, path);
     }
-    const counts = isChecked ? await provenCounts(partial, watch) : await countsOf(partial);
+    const counts = isChecked ? await provenCounts(thread, partial, watch) : await countsOf(partial);
     const made = { ...sightOf(partial), counts };
     renameSync(partial, file);
     syncFolder(dirname(file));
@@ -61,8 +62,8 @@ async function copied(
 }
 
 /** Counts what a copy has, once it is proven to be whole. */
-export async function provenCounts(partial: string, watch: Watch): Promise<Diagnosis["counts"]> {
-  const { counts, findings } = await checkCopy(partial, watch);
+export async function provenCounts(thread: URL, partial: string, watch: Watch): Promise<Diagnosis["counts"]> {
+  const { counts, findings } = await checkCopy(thread, partial, watch);
   if (findings.length > 0) throw new Damaged(findings);
   return counts;
 }

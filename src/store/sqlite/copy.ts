@@ -40,7 +40,13 @@ export interface Watch {
  * Copies a store as it is at one moment into a new file that only its owner reads, and waits until that is on disk. `bytes` is what it
  * will need.
  */
-export async function copyStore(from: string, to: string, bytes: number, watch: Watch): Promise<void> {
+export async function copyStore(
+  thread: URL,
+  from: string,
+  to: string,
+  bytes: number,
+  watch: Watch,
+): Promise<void> {
   requireRoom(to, bytes);
   const fd = openSync(to, "wx", 0o600);
   watch.total(bytes);
@@ -58,7 +64,7 @@ export async function copyStore(from: string, to: string, bytes: number, watch: 
   };
   const looking = setInterval(look, LOOK_AT_COPY_MS);
   try {
-    await inThread({ from, to });
+    await inThread(thread, { from, to });
     clearInterval(looking);
     fsyncSync(fd);
   } finally {
@@ -69,19 +75,19 @@ export async function copyStore(from: string, to: string, bytes: number, watch: 
 }
 
 /** Proves the rules of the store over all of the file; of one that an older version made, that it is whole and its references hold. */
-export async function checkCopy(file: string, watch: Watch): Promise<Diagnosis> {
+export async function checkCopy(thread: URL, file: string, watch: Watch): Promise<Diagnosis> {
   watch.checking();
   // Nobody waits for it but the command, and a server beside it has better use for the processor.
   setPriority(constants.priority.PRIORITY_LOW);
-  return inThread<Diagnosis>({ check: file });
+  return inThread<Diagnosis>(thread, { check: file });
 }
 
 /**
  * Copies into the store what has gathered in its log while a copy of it was made: the server's own writer would do it all at once, and
  * its callers would wait. Where no server runs the log goes away with this. A kindness, so its failure is none of the backup's.
  */
-export async function checkpointLog(path: string): Promise<void> {
-  if (existsSync(`${realpathSync(path)}-wal`)) await inThread({ checkpoint: path }).catch(() => {});
+export async function checkpointLog(thread: URL, path: string): Promise<void> {
+  if (existsSync(`${realpathSync(path)}-wal`)) await inThread(thread, { checkpoint: path }).catch(() => {});
 }
 
 /** Takes a copy away that did not come to be, and the journal that a killed one has left. */
@@ -112,8 +118,8 @@ function megabytes(bytes: number): number {
   return Math.ceil(bytes / 1_000_000);
 }
 
-async function inThread<T>(job: CopyJob): Promise<T> {
-  const worker = new Worker(new URL("./copy-thread.ts", import.meta.url).href, { smol: true });
+async function inThread<T>(thread: URL, job: CopyJob): Promise<T> {
+  const worker = new Worker(thread.href, { smol: true });
   const outcome = Promise.withResolvers<CopyOutcome<T>>();
   worker.onmessage = ({ data }: MessageEvent<CopyOutcome<T>>) => outcome.resolve(data);
   worker.onerror = (event) => outcome.reject(new Error(event.message));

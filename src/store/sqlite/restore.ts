@@ -26,6 +26,7 @@ import { isFilled, type Sight, sightOf } from "./sight.ts";
 export interface RestoreOptions {
   /** Whether a store that is there may be put aside. */
   readonly isForced: boolean;
+  readonly thread: URL;
   readonly watch: Watch;
   readonly stop: AbortSignal;
   readonly now: number;
@@ -68,7 +69,7 @@ async function replaced(
   file: string,
   needed: number,
   old: Old,
-  { watch, stop, now }: RestoreOptions,
+  { thread, watch, stop, now }: RestoreOptions,
 ): Promise<Pick<Restored, "counts" | "keptAside">> {
   const fresh = `${target}.restoring`;
   const abandon = () => removeCopy(fresh);
@@ -76,8 +77,8 @@ async function replaced(
   abandon();
   stop.addEventListener("abort", abandon);
   try {
-    await copyStore(file, fresh, needed, watch);
-    const counts = await provenCounts(fresh, watch);
+    await copyStore(thread, file, fresh, needed, watch);
+    const counts = await provenCounts(thread, fresh, watch);
     beginAnew(fresh, old === "database" ? lastEventOf(target) : 0, now);
     giveToOwnerOf(isFilled(target) ? target : dirname(target), fresh);
     // Whoever opens the old store meanwhile waits for its lock, and is refused by SQLite once the path leads elsewhere.
