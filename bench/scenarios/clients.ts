@@ -45,7 +45,7 @@ async function unlimited(bench: Bench): Promise<Entry> {
   const { path, key } = bench.freshStore("unlimited");
   // With the heap that ours gives itself.
   const command = [process.execPath, "--smol", "--no-install", "bench/unlimited.ts"];
-  const env = { DATABASE_URL: path, PORT: "0", BUN_JSC_heapGrowthMaxIncrease: "0.7" };
+  const env = { DATABASE_URL: path, PORT: "0", BUN_JSC_heapGrowthMaxIncrease: "0.6" };
   const server = await bench.servers.start({ command, env });
   return { who: UNLIMITED, server, script: await asking(bench, "unlimited", [key]) };
 }

@@ -7,7 +7,7 @@ const GROWTH = "BUN_JSC_heapGrowthMaxIncrease";
 if (!process.env[GROWTH])
   process.execve?.(process.execPath, [process.argv0, ...process.argv.slice(2)], {
     ...process.env,
-    [GROWTH]: "0.7",
+    [GROWTH]: "0.6",
   });
 await import("./petstore.ts");
 
