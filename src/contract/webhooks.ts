@@ -110,7 +110,7 @@ export const webhooks = {
     kind: "record",
     errors: ["webhook_not_found", "invalid_webhook_url", "webhook_disabled_by_operator"],
     stability: "beta",
-    example: { body: { enabled: true }, returns: exampleWebhook },
+    example: { body: { types: exampleWebhook.types }, returns: exampleWebhook },
   },
   remove: {
     at: "DELETE /webhooks/{webhookId}",
