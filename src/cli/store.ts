@@ -7,7 +7,7 @@ import { Unavailable } from "../core/failure.ts";
 import { rulesOf } from "../core/rules.ts";
 import { some } from "../core/some.ts";
 import type { Diagnosis } from "../store/doctor.ts";
-import { DAMAGE_EXIT, Exit, print, Refused } from "./say.ts";
+import { DAMAGE_EXIT, Exit, print, Refused, STANDARD_OUTPUT, writeAll } from "./say.ts";
 import { configOf, inspecting, makingDatabase, withSettings } from "./settings.ts";
 
 /** `petstore migrate`: the tables brought up to date. */
@@ -101,7 +101,7 @@ export function openapiCommand(): Command {
     .addHelpText("after", "\nExamples:\n  petstore openapi > openapi.json\n  petstore openapi --yaml")
     .action((options: { yaml?: true }) => {
       const document = openapi({ sunsetAt: configOf(options).petGetSunsetAt });
-      console.log(options.yaml ? yamlOf(document) : JSON.stringify(document, null, 2));
+      writeAll(STANDARD_OUTPUT, `${options.yaml ? yamlOf(document) : JSON.stringify(document, null, 2)}\n`);
     });
   return withSettings(command, ["petGetSunsetAt"]);
 }
