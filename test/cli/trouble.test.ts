@@ -201,3 +201,13 @@ test.each(["--help", "keys create --help", "--version", "openapi", "plans list",
     expect(code).toBe(1);
   },
 );
+
+test("a database that may not be opened is no damage", async () => {
+  using folder = aFolder();
+  const env = { DATABASE_URL: folder.database };
+  await petstore(["migrate"], { env });
+  mkdirSync(`${folder.database}-wal`);
+  const { code, stdout, stderr } = await petstore(["doctor"], { env });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toMatch(/^petstore: Cannot look at the database: unable to open database file\. [^\n]+\n$/);
+});
