@@ -43,8 +43,8 @@ async function compiled(outfile: string, consoleFiles: string): Promise<void> {
     sourcemap: "inline",
     // Nothing of the builder's environment, and no path of the builder's machine: a package asks for its own.
     env: "disable",
-    define: { __dirname: '"node_modules"' },
-    // A faster driver that `pg` looks for, and that nobody has.
+    // `pg` would look for another driver in the folder that the executable is started in, if a variable asks for it.
+    define: { __dirname: '"node_modules"', "process.env.NODE_PG_FORCE_NATIVE": "undefined" },
     external: ["pg-native"],
     compile: {
       outfile,

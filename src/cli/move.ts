@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, rmSync, statSync } from "node:fs";
 import { Command } from "commander";
 import packageFile from "../../package.json" with { type: "json" };
 import { some } from "../core/some.ts";
@@ -6,7 +6,7 @@ import { exportStore, rowsIn } from "../store/move/export.ts";
 import type { Counts } from "../store/move/format.ts";
 import { importStore, requireHeader } from "../store/move/import.ts";
 import { progress } from "./progress.ts";
-import { print, Refused } from "./say.ts";
+import { print, Refused, STANDARD_ERROR, STANDARD_OUTPUT, writeAll } from "./say.ts";
 import { fillingDatabase, inspecting, withSettings } from "./settings.ts";
 
 /** Stands for standard output or input in the place of a file. */
@@ -52,8 +52,8 @@ With - the summary goes to standard error.`,
           }
         });
         const where = file === STREAM ? "standard output" : file;
-        const tell = file === STREAM ? console.error : console.log;
-        print(json === true, { file, rows }, `Exported ${sentence(rows)} to ${where}.`, tell);
+        const fd = file === STREAM ? STANDARD_ERROR : STANDARD_OUTPUT;
+        print(json === true, { file, rows }, `Exported ${sentence(rows)} to ${where}.`, fd);
       }),
     );
   return withSettings(command, ["databaseUrl"]);
@@ -105,7 +105,7 @@ interface Output {
 function newFile(path: string): Output {
   const fd = opened(() => openSync(path, "wx", 0o600), path);
   return {
-    write: (lines) => writeAll(fd, lines),
+    write: (lines) => writeAll(fd, lines, "the export"),
     close() {
       fsyncSync(fd);
       closeSync(fd);
@@ -118,22 +118,11 @@ function newFile(path: string): Output {
 }
 
 function standardOutput(): Output {
-  return { write: (lines) => writeAll(1, lines), close: () => {}, abandon: () => {} };
-}
-
-const PIPE_IS_FULL_MS = 5;
-
-/** A slow reader is waited for, so that what was read is in memory once. */
-function writeAll(fd: number, lines: string): void {
-  for (let left = Buffer.from(lines); left.length > 0; ) {
-    try {
-      left = left.subarray(writeSync(fd, left));
-    } catch (error) {
-      const { code, message } = error as { code?: string; message: string };
-      if (code !== "EAGAIN") throw new Refused(`Cannot write the export: ${message}.`);
-      Bun.sleepSync(PIPE_IS_FULL_MS);
-    }
-  }
+  return {
+    write: (lines) => writeAll(STANDARD_OUTPUT, lines, "the export"),
+    close: () => {},
+    abandon: () => {},
+  };
 }
 
 function sizeOf(path: string): number {

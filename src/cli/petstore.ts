@@ -4,7 +4,15 @@ import { WrongSettings } from "../config.ts";
 import { causeOf, Failure, Unavailable } from "../core/failure.ts";
 import { CannotMove } from "../store/move/moving.ts";
 import { UnusableDatabase } from "../store/usable.ts";
-import { CannotListen, DatabaseTrouble, Exit, Refused, USAGE_EXIT } from "./say.ts";
+import {
+  CannotListen,
+  DatabaseTrouble,
+  Exit,
+  Refused,
+  STANDARD_OUTPUT,
+  USAGE_EXIT,
+  writeAll,
+} from "./say.ts";
 import { stopSignal } from "./signals.ts";
 
 /** In the order of the help. Only what is asked for is loaded: a server has no use for the rest. */
@@ -62,6 +70,7 @@ for (const [, command] of asked.length > 0 ? asked : Object.entries(commands)) {
 
 for (const command of everyCommand(program)) {
   command.exitOverride().helpOption(HELP_FLAGS, HELP_MEANING);
+  command.configureOutput({ writeOut: (text) => writeAll(STANDARD_OUTPUT, text) });
   const isGroup = command !== program && command.commands.length > 0;
   if (isGroup) command.helpCommand("help [command]", HELP_OF_A_COMMAND);
 }

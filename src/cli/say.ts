@@ -1,3 +1,9 @@
+import { writeSync } from "node:fs";
+
+export const STANDARD_OUTPUT = 1;
+export const STANDARD_ERROR = 2;
+const PIPE_IS_FULL_MS = 5;
+
 /** Wrong usage or wrong settings. */
 export const USAGE_EXIT = 2;
 /** The doctor found damage. */
@@ -37,8 +43,21 @@ export function table(rows: readonly Readonly<Record<string, unknown>>[], empty:
 }
 
 /** One JSON value for machines, or text for people. */
-export function print(asJson: boolean, value: unknown, text: string, tell = console.log): void {
-  tell(asJson ? JSON.stringify(value, null, 2) : text);
+export function print(asJson: boolean, value: unknown, text: string, fd = STANDARD_OUTPUT): void {
+  writeAll(fd, `${asJson ? JSON.stringify(value, null, 2) : text}\n`);
+}
+
+/** What cannot be written is told: it may be a key that is shown this once. A slow reader is waited for. */
+export function writeAll(fd: number, text: string, meaning = "the answer"): void {
+  for (let left = Buffer.from(text); left.length > 0; ) {
+    try {
+      left = left.subarray(writeSync(fd, left));
+    } catch (error) {
+      const { code, message } = error as { code?: string; message: string };
+      if (code !== "EAGAIN") throw new Refused(`Cannot write ${meaning}: ${message}.`);
+      Bun.sleepSync(PIPE_IS_FULL_MS);
+    }
+  }
 }
 
 /** A time as people and machines read it; none is left out of JSON and shown as `-`. */

@@ -5,7 +5,7 @@ import { type Config, readConfig, settings } from "../config.ts";
 import { Unavailable } from "../core/failure.ts";
 import { variablesOf } from "../given.ts";
 import type { Inspected, OpenedStore } from "../store/engine.ts";
-import { holdStore, inspectStore, isPostgres, openStore, unmakingStore } from "../store/open.ts";
+import { holdStore, holdStoreToFill, inspectStore, isPostgres, openStore } from "../store/open.ts";
 import { DatabaseTrouble } from "./say.ts";
 
 type Name = keyof typeof settings;
@@ -88,18 +88,20 @@ export async function makingDatabase<T>(
   }
 }
 
-/** The same for what fills it: a file that was made for it goes again if that fails. */
+/** The same for what fills it, alone: a file that was made for it goes again if that fails. */
 export async function fillingDatabase<T>(
   options: Readonly<Record<string, unknown>>,
   work: (opened: OpenedStore) => Promise<T>,
 ): Promise<T> {
-  const unmake = await unmakingStore(configOf(options).databaseUrl);
-  try {
-    return await makingDatabase(options, work);
-  } catch (error) {
-    unmake();
-    throw error;
-  }
+  const config = configOf(options);
+  using filled = await orTrouble(config, () => holdStoreToFill(config.databaseUrl));
+  if (!filled)
+    throw new DatabaseTrouble(
+      `A server or another import runs on ${config.databaseUrl}. An import needs a new store; nothing was changed.`,
+    );
+  const done = await makingDatabase(options, work);
+  filled.keep();
+  return done;
 }
 
 /** In the wrong folder a command would change a new store, which no server knows. */

@@ -7,7 +7,7 @@ import { Unavailable } from "../core/failure.ts";
 import { rulesOf } from "../core/rules.ts";
 import { some } from "../core/some.ts";
 import type { Diagnosis } from "../store/doctor.ts";
-import { DAMAGE_EXIT, Exit, print, Refused } from "./say.ts";
+import { DAMAGE_EXIT, Exit, print, Refused, STANDARD_OUTPUT, writeAll } from "./say.ts";
 import { configOf, inspecting, makingDatabase, withSettings } from "./settings.ts";
 
 /** `petstore migrate`: the tables brought up to date. */
@@ -81,7 +81,7 @@ export function doctorCommand(): Command {
   return withSettings(command, ["databaseUrl"]);
 }
 
-/** A file that cannot even be opened is a finding too. */
+/** A file that is no database any more is a finding too; one that this user may not open is none. */
 async function diagnosis(options: Readonly<Record<string, unknown>>): Promise<Diagnosis> {
   const check = "the file is whole";
   try {
@@ -89,6 +89,10 @@ async function diagnosis(options: Readonly<Record<string, unknown>>): Promise<Di
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;
     const message = error.cause instanceof Error ? error.cause.message : String(error.cause);
+    if ((error.cause as { code?: string } | undefined)?.code?.startsWith("SQLITE_CANTOPEN"))
+      throw new Refused(
+        `Cannot look at the database: ${message}. Run the doctor as the user of the server; the folder must be writable.`,
+      );
     return { checked: [check], counts: {}, findings: [{ check, message }] };
   }
 }
@@ -101,7 +105,7 @@ export function openapiCommand(): Command {
     .addHelpText("after", "\nExamples:\n  petstore openapi > openapi.json\n  petstore openapi --yaml")
     .action((options: { yaml?: true }) => {
       const document = openapi({ sunsetAt: configOf(options).petGetSunsetAt });
-      console.log(options.yaml ? yamlOf(document) : JSON.stringify(document, null, 2));
+      writeAll(STANDARD_OUTPUT, `${options.yaml ? yamlOf(document) : JSON.stringify(document, null, 2)}\n`);
     });
   return withSettings(command, ["petGetSunsetAt"]);
 }

@@ -1,5 +1,6 @@
 import type { Engine, EngineOptions, Inspected, OpenedStore } from "./engine.ts";
 import type { BackedUp, BackupOptions } from "./sqlite/backup.ts";
+import type { Filled } from "./sqlite/place.ts";
 import type { Restored, RestoreOptions } from "./sqlite/restore.ts";
 
 // Each database's own code is loaded when an address names it.
@@ -23,11 +24,6 @@ export async function openStore(url: string, now: number): Promise<OpenedStore> 
     : (await import("./sqlite/store.ts")).openStore(url, now);
 }
 
-/** What takes a database away again that is a file and not there yet, should what it is made for fail. */
-export async function unmakingStore(url: string): Promise<() => void> {
-  return isPostgres(url) ? () => {} : (await import("./sqlite/place.ts")).unmaking(url);
-}
-
 /** The database that the address names, to look at: it must be there and up to date. */
 export async function inspectStore(url: string): Promise<Inspected> {
   return isPostgres(url)
@@ -38,6 +34,13 @@ export async function inspectStore(url: string): Promise<Inspected> {
 /** Keeps other servers off a database that can have only one, a file; null if another server has it. */
 export async function holdStore(url: string): Promise<Disposable | null> {
   return isPostgres(url) ? { [Symbol.dispose]: () => {} } : (await import("./sqlite/place.ts")).holdFile(url);
+}
+
+/** The same for an import, which fills a database; a file that was made for it goes again if it is not kept. */
+export async function holdStoreToFill(url: string): Promise<Filled | null> {
+  return isPostgres(url)
+    ? { keep: () => {}, [Symbol.dispose]: () => {} }
+    : (await import("./sqlite/place.ts")).holdToFill(url);
 }
 
 /** Copies a database that is a file into another, as it is at one moment, whether a server runs on it or not. */

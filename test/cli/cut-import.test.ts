@@ -2,9 +2,8 @@
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { holdStore, openStore, unmakingStore } from "../../src/store/open.ts";
-import { aPlace, exported, NOW, type Place } from "../move/places.ts";
-import { petstore } from "./command.ts";
+import { aPlace, exported, type Place } from "../move/places.ts";
+import { eventually, PETSTORE, petstore } from "./command.ts";
 
 interface Cut extends Place {
   /** An export that ends in the middle, and the whole of it. */
@@ -49,12 +48,22 @@ test("an import that is cut leaves an empty store that was there as it was", asy
   expect(await exported(target.url)).toBe(before);
 });
 
-test("a file that a server has taken up by the time an import fails is left to it", async () => {
-  await using place = await aPlace("sqlite");
-  const database = join(place.folder, "new.db");
-  const unmake = await unmakingStore(database);
-  await (await openStore(database, NOW)).close();
-  using _server = await holdStore(database);
-  unmake();
-  expect(existsSync(database)).toBe(true);
+test("while a store is imported no other import may have its file, and it is kept", async () => {
+  await using cut = await aCutExport();
+  const database = join(cut.folder, "new.db");
+  const env = { DATABASE_URL: database };
+  const first = Bun.spawn([PETSTORE, "import", "-"], {
+    env: { PATH: process.env.PATH, ...env },
+    stdin: "pipe",
+  });
+  first.stdin.write(cut.whole.slice(0, cut.whole.length / 2));
+  await first.stdin.flush();
+  expect(await eventually(() => existsSync(database), 10_000)).toBe(true);
+  writeFileSync(cut.file, cut.whole);
+  const refused = { code: 1, stdout: "", stderr: expect.stringContaining(`runs on ${database}`) };
+  expect(await petstore(["import", cut.file], { env })).toMatchObject(refused);
+  first.stdin.write(cut.whole.slice(cut.whole.length / 2));
+  await first.stdin.end();
+  expect(await first.exited).toBe(0);
+  expect(await exported(database)).toBe(cut.whole);
 });

@@ -89,6 +89,16 @@ test.each([
   expect(stdout).toBe(readFileSync(`${root}/openapi.json`, "utf8"));
 });
 
+test("no driver of PostgreSQL is taken from the folder that it is started in, whatever the environment asks for", async () => {
+  using folder = aFolder();
+  const planted = folder.file("node_modules/pg-native/index.js");
+  await Bun.write(planted, 'console.log("planted");\n');
+  const env = { NODE_PG_FORCE_NATIVE: "1", DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" };
+  const { code, stdout, stderr } = await ran(folder, ["doctor"], env);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toContain("ECONNREFUSED");
+});
+
 test("a first start makes a store and a key, and what it answered outlives a kill", async () => {
   using folder = aFolder();
   const first = await started(folder);

@@ -1,7 +1,10 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { symlinkSync } from "node:fs";
-import { aFolder, petstore, serving } from "./command.ts";
+import { readdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { holdStore } from "../../src/store/open.ts";
+import { root } from "../sources.ts";
+import { aFolder, eventually, petstore, serving } from "./command.ts";
 
 test("a second server on one file is refused in a sentence that names the file, and changes nothing", async () => {
   using folder = aFolder();
@@ -60,3 +63,36 @@ test("of several first starts at once one serves, and makes the one admin key", 
     expect(database.query("select count(*) from clients").values()).toEqual([[1]]);
   }
 }, 60_000);
+
+test("who waits for a lock that is taken away, as an import does at its end, holds the one that others ask for", async () => {
+  using folder = aFolder();
+  await petstore(["migrate"], { env: { DATABASE_URL: folder.database } });
+  const before = await holdStore(folder.database);
+  const waits = `
+    const [database, open] = process.argv.reverse();
+    const { holdStore } = await import(open);
+    while (!(globalThis.held = await holdStore(database)));
+    console.log("held");
+    await Bun.stdin.text();`;
+  const open = join(root, "src/store/open.ts");
+  const child = Bun.spawn([process.execPath, "-e", waits, open, folder.database], { stdin: "pipe" });
+  const lock = `${folder.database}-lock`;
+  expect(await eventually(() => hasOpen(child.pid, lock), 10_000)).toBe(true);
+  rmSync(lock);
+  before?.[Symbol.dispose]();
+  await child.stdout.getReader().read();
+  expect(await holdStore(folder.database)).toBeNull();
+  child.stdin.end();
+  expect(await child.exited).toBe(0);
+});
+
+function hasOpen(pid: number, path: string): boolean {
+  const files = `/proc/${pid}/fd`;
+  return readdirSync(files).some((fd) => {
+    try {
+      return readlinkSync(`${files}/${fd}`) === path;
+    } catch {
+      return false;
+    }
+  });
+}

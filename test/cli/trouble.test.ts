@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { aFolder, petstore, run, serving } from "./command.ts";
+import { aFolder, PETSTORE, petstore, run, serving } from "./command.ts";
 
 test("a first admin key that cannot be written is not made: one sentence, and the next start makes it", async () => {
   using folder = aFolder();
@@ -187,4 +187,27 @@ test("what a log that is read too slowly loses is told, with the time and how ma
       lines: 15020 - written,
     },
   ]);
+});
+
+test.each(["--help", "keys create --help", "--version", "openapi", "plans list", "keys create --role admin"])(
+  "what %j cannot write it does not lose in silence",
+  async (words) => {
+    using folder = aFolder();
+    await petstore(["migrate"], { in: folder.path });
+    const { code, stderr } = await run(["sh", "-c", `"${PETSTORE}" ${words} > /dev/full`], {
+      in: folder.path,
+    });
+    expect(stderr).toMatch(/^petstore: Cannot write the answer: ENOSPC[^\n]+\n$/);
+    expect(code).toBe(1);
+  },
+);
+
+test("a database that may not be opened is no damage", async () => {
+  using folder = aFolder();
+  const env = { DATABASE_URL: folder.database };
+  await petstore(["migrate"], { env });
+  mkdirSync(`${folder.database}-wal`);
+  const { code, stdout, stderr } = await petstore(["doctor"], { env });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toMatch(/^petstore: Cannot look at the database: unable to open database file\. [^\n]+\n$/);
 });

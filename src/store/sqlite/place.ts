@@ -33,19 +33,30 @@ export function makePlace(path: string): void {
   }
 }
 
-/**
- * What takes a file that is not there yet away again, once it was made and closed: the file, what stands beside it, and the
- * folders that were made for it. It takes nothing of a file that is there already, or that a server has taken up meanwhile.
- */
-export function unmaking(path: string): () => void {
-  if (lstatSync(path, { throwIfNoEntry: false })) return () => {};
+/** A file that is kept from servers and other imports while it is filled. */
+export interface Filled extends Disposable {
+  /** Without it the file goes again when it is disposed of, if it was not there before. */
+  keep(): void;
+}
+
+/** Null if a server or another import has the file. With it go what stands beside it and the folders that were made for it. */
+export function holdToFill(path: string): Filled | null {
   const folders = missingFolders(path);
-  return () => {
-    const held = holdFile(path);
-    if (!held) return;
-    for (const each of FILES) rmSync(path + each, { force: true });
-    held[Symbol.dispose]();
-    for (const folder of folders) if (readdirSync(folder).length === 0) rmdirSync(folder);
+  const lock = lockOf(path);
+  const held = holdFile(path);
+  if (!held) return null;
+  let isKept = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  return {
+    keep() {
+      isKept = true;
+    },
+    [Symbol.dispose]() {
+      if (!isKept) for (const each of FILES) rmSync(path + each, { force: true });
+      // The file may be another program's.
+      rmSync(lock, { force: true });
+      held[Symbol.dispose]();
+      for (const folder of folders) if (readdirSync(folder).length === 0) rmdirSync(folder);
+    },
   };
 }
 
@@ -57,12 +68,12 @@ function missingFolders(path: string): string[] {
 
 /**
  * Keeps other servers off the file until it is disposed of or the process ends, however it ends; null if another server
- * has it. Of the commands only a restore asks, and an import that failed.
+ * has it. Of the commands only a restore and an import ask.
  */
 export function holdFile(path: string): Disposable | null {
-  // Other names of the file lead to the same lock.
-  const lock = `${existsSync(path) ? realpathSync(path) : path}-lock`;
+  const lock = lockOf(path);
   makePlace(lock);
+  const isStaying = stayingOf(lock);
   let database: Database | undefined;
   try {
     database = new Database(lock, { readwrite: true });
@@ -71,9 +82,16 @@ export function holdFile(path: string): Disposable | null {
     return database;
   } catch (error) {
     database?.close();
+    // An import took it away when it ended.
+    if (!isStaying()) return holdFile(path);
     if ((error as { code?: string }).code === "SQLITE_BUSY") return null;
     throw new Unavailable(error);
   }
+}
+
+/** Other names of the file lead to the same lock. */
+function lockOf(path: string): string {
+  return `${existsSync(path) ? realpathSync(path) : path}-lock`;
 }
 
 /** Asks whether the path still leads to the file that it leads to now. */
