@@ -79,14 +79,19 @@ export function holdFile(path: string): Disposable | null {
     database = new Database(lock, { readwrite: true });
     database.run(`pragma busy_timeout = ${FIRST_MS}`);
     database.run("begin exclusive");
-    return database;
+    if (isStaying()) return database;
   } catch (error) {
-    database?.close();
-    // An import took it away when it ended.
-    if (!isStaying()) return holdFile(path);
-    if ((error as { code?: string }).code === "SQLITE_BUSY") return null;
-    throw new Unavailable(error);
+    if (isStaying()) return notHeld(error, database);
   }
+  // An import took the lock away when it ended, and whoever asks now makes another.
+  database?.close();
+  return holdFile(path);
+}
+
+function notHeld(error: unknown, database: Database | undefined): null {
+  database?.close();
+  if ((error as { code?: string }).code === "SQLITE_BUSY") return null;
+  throw new Unavailable(error);
 }
 
 /** Other names of the file lead to the same lock. */
