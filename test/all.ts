@@ -12,7 +12,7 @@ const API_TESTS = [
   "test/contract/{bodies,conditional,creations,cursors,deprecation,idempotency,keys,order}.test.ts",
   "test/contract/rates*.test.ts",
   "test/limits/{anonymous,bans,bursts,lifting,memory,quotas,restart,strikes,usage}.test.ts",
-  "test/http/{rehearsal,rehearsed-faults}.test.ts",
+  "test/http/rehearsed-faults.test.ts",
   "test/metrics/*.test.ts",
   "test/traces/requests.test.ts",
   "test/console/{sessions,session-cookies}.test.ts",
@@ -30,13 +30,16 @@ const bin = (name: string) => `node_modules/.bin/${name}`;
 const found = (...patterns: string[]) =>
   patterns.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync()]).map((path) => `./${path}`);
 const tests = [bin("bun"), "--no-install", "test", "--isolate", "--timeout=30000", "--max-concurrency=4"];
-const timed = found("test/scaled/*.test.ts");
+/** They hold servers to promises in time, and so have the machine for themselves. */
+const timed = found("test/scaled/*.test.ts", "test/limits/cluster.test.ts");
 const commands = found("test/{cli,move}/*.test.ts");
 /** They wait for minutes of the real clock, and do little else. */
 const waiting = found("test/limits/clients.test.ts");
 /** They wait much for other programs, so they are run beside the rest. */
 const beside = found("test/{store,client,console,traces}/**/*.test.ts");
-const apart = [...timed, ...commands, ...waiting, ...beside];
+/** What every endpoint owes. */
+const owed = found("test/contract/*.test.ts");
+const apart = [...timed, ...commands, ...waiting, ...beside, ...owed];
 const others = found("test/**/*.test.ts").filter((path) => !apart.includes(path));
 
 /** One after another; each is lanes that are run side by side, of steps one after another. */
@@ -56,10 +59,12 @@ const phases: readonly (readonly (readonly Step[])[])[] = [
     [
       { name: "tests of programs that wait", command: [...tests, ...waiting] },
       { name: "tests of stores, client, console and traces", command: [...tests, ...beside] },
+    ],
+    [
       { name: "tests of the command", command: [...tests, ...commands] },
+      { name: "tests of the contract", command: [...tests, ...owed] },
     ],
   ],
-  // They hold servers to promises in time, and so have the machine for themselves.
   [[{ name: "tests of several instances", command: [...tests, ...timed] }]],
 ];
 
