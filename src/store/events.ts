@@ -98,7 +98,7 @@ function range(of: Readonly<Record<string, Value>>, { after, upTo, limit }: Even
 export function eventWrites(db: Db): Pick<Writes, "emit" | "forgetEvents"> {
   return {
     emit: (events, now) =>
-      insertEvents.run(
+      insertEvents.append(
         db,
         events.map((event) => ({ ...event, data: JSON.stringify(event.data), at: now })),
       ),

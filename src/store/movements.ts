@@ -1,15 +1,18 @@
 import type { Awaitable, MovementRecord, Reads } from "../core/ports.ts";
 import { type Conditions, listing, page } from "./page.ts";
-import { type Db, fragment, sql } from "./statement.ts";
+import { type Db, fragment, RowsStatement } from "./statement.ts";
 
 const columns = fragment`id, pet_id as "petId", change, balance, reason, order_id as "orderId", at`;
 
-const insertMovement = sql`
-  insert into movements (pet_id, change, balance, reason, order_id, at)
-  values (:petId, :change, :balance, :reason, :orderId, :at)`;
+type NewMovement = Omit<MovementRecord, "id">;
 
-export function addMovement(db: Db, movement: Omit<MovementRecord, "id">): Awaitable<void> {
-  return db.run(insertMovement, { ...movement });
+const insertMovements = new RowsStatement<NewMovement>(
+  "movements (pet_id, change, balance, reason, order_id, at)",
+  ["petId", "change", "balance", "reason", "orderId", "at"],
+);
+
+export function addMovement(db: Db, movement: NewMovement): Awaitable<void> {
+  return insertMovements.append(db, [movement]);
 }
 
 export function movementReads(db: Db): Pick<Reads, "movements"> {

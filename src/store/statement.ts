@@ -42,6 +42,8 @@ export interface Db {
   get<Row>(statement: Statement<Row>, args: Arguments): Awaitable<Row | null>;
   all<Row>(statement: Statement<Row>, args: Arguments): Awaitable<Row[]>;
   run(statement: Statement, args: Arguments): Awaitable<void>;
+  /** Adds rows to a table that only grows: before the commit, with those of other writes. An engine without it adds them at once. */
+  append?<Row extends object>(into: RowsStatement<Row>, rows: readonly Row[]): void;
 }
 
 let slots = 0;
@@ -62,7 +64,7 @@ export function statement<Row>(source: string, kind: "own" | "list" = "own"): St
 }
 
 /** Rows that one statement takes: as many of the larger as there are, then of the smaller. */
-const ROWS_AT_ONCE = [100, 4, 3, 2, 1];
+const ROWS_AT_ONCE = [100, 20, 4, 3, 2, 1];
 
 /** An insert of rows, many at once: `into` with its columns, and what follows the values. */
 export class RowsStatement<Row extends object> {
@@ -81,9 +83,19 @@ export class RowsStatement<Row extends object> {
   }
 
   async run(db: Db, rows: readonly Row[]): Promise<void> {
+    for (const [statement, values] of this.parts(rows)) await db.run(statement, values);
+  }
+
+  /** Adds rows that nobody reads before they are committed. */
+  append(db: Db, rows: readonly Row[]): Awaitable<void> {
+    return db.append ? db.append(this, rows) : this.run(db, rows);
+  }
+
+  /** The statements that insert the rows, each with its values. */
+  *parts(rows: readonly Row[]): Iterable<[Statement, Value[]]> {
     let at = 0;
     for (const [size, statement] of this.sized)
-      for (; at + size <= rows.length; at += size) await db.run(statement, this.values(rows, at, at + size));
+      for (; at + size <= rows.length; at += size) yield [statement, this.values(rows, at, at + size)];
   }
 
   private values(rows: readonly Row[], from: number, to: number): Value[] {

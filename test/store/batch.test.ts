@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { readConfig } from "../../src/config.ts";
+import type { EventType } from "../../src/contract/event-types.ts";
 import { Failure, Unavailable } from "../../src/core/failure.ts";
 import { perform } from "../../src/core/perform.ts";
 import type { Writes } from "../../src/core/ports.ts";
@@ -191,6 +192,49 @@ test("a disk that fills up in the midst of a thousand new pets keeps none of the
   store.db.exec("pragma max_page_count = 1000000");
   expect(rows()).toEqual([1000, 1000, 1000].map((more, at) => Number(before[at]) + more));
   store.db.exec("delete from movements; delete from pets; delete from events");
+});
+
+const told = () => reader.rows("select subject from events order by id").map(({ subject }) => subject);
+const tell =
+  (subject: string, type: EventType | null = "pet.deleted"): Job =>
+  async (into) =>
+    into.emit([{ type: type as EventType, subject, clientId: null, data: {} }], 0);
+
+test("what the writes of a batch tell is told in their order, once, and nothing of a write that failed", async () => {
+  const refusal = new Failure("order_complete", "No.");
+  const tellThenThrow: Job = async (into) => {
+    await tell("pets/2")(into);
+    throw refusal;
+  };
+  const outcomes = await together(tell("pets/1"), tellThenThrow, tell("pets/3"), add("Dogs"));
+  expect(thrownBy(outcomes[1])).toBeInstanceOf(Failure);
+  expect(told()).toEqual(["pets/1", "pets/3"]);
+  const trouble: Job = async () => {
+    throw new Unavailable("gone");
+  };
+  await together(tell("pets/4"), trouble);
+  await together(tell("pets/5"));
+  expect(told()).toEqual(["pets/1", "pets/3", "pets/5"]);
+  store.db.exec("delete from events");
+});
+
+test("an event that cannot be kept undoes its own write alone", async () => {
+  const addThenTellNothing: Job = async (into) => {
+    await add("Ghosts")(into);
+    await tell("pets/2", null)(into);
+  };
+  const outcomes = await together(tell("pets/1"), add("Dogs"), addThenTellNothing, tell("pets/3"));
+  expect(thrownBy(outcomes[2])?.message).toMatch(/NOT NULL/);
+  expect(names()).toEqual(["Dogs"]);
+  expect(told()).toEqual(["pets/1", "pets/3"]);
+  store.db.exec("delete from events");
+});
+
+test("a write that asks for the last event counts those of its own batch", async () => {
+  const last: Job = async (into) => into.lastEvent();
+  const [before, , after] = await together(last, tell("pets/1"), last);
+  expect(unwrap(after as Outcome<unknown>)).toBe(Number(unwrap(before as Outcome<unknown>)) + 1);
+  store.db.exec("delete from events");
 });
 
 test("what outcomes carry to another thread can be cloned", async () => {

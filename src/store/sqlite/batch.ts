@@ -47,12 +47,22 @@ async function committed<J, T>(
   try {
     db.begin();
     for (const job of jobs) outcomes.push(await run(job));
+    addAppended(db);
     db.commit();
     return outcomes;
   } catch (error) {
     db.rollback();
     if (error instanceof HalfDone) throw error;
     return jobs.map(() => outcomeOf(error));
+  }
+}
+
+/** Whose row it is that is refused cannot be told any more. */
+function addAppended(db: Connection): void {
+  try {
+    db.appended.settle();
+  } catch (error) {
+    throw isTrouble(error) ? error : new HalfDone();
   }
 }
 
@@ -71,10 +81,12 @@ async function inSavepoint<T>(db: Connection, work: () => Promise<T>): Promise<O
   db.exec("savepoint job");
   try {
     const done = await work();
+    db.appended.settle();
     db.exec("release job");
     return { done };
   } catch (error) {
     if (isTrouble(error)) throw error;
+    db.appended.drop();
     db.exec("rollback to job");
     db.exec("release job");
     return outcomeOf(error);

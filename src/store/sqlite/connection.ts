@@ -1,6 +1,7 @@
 import { type Changes, Database, type Statement as Prepared } from "bun:sqlite";
 import { Unavailable } from "../../core/failure.ts";
 import { type Arguments, type Db, type Statement, sql, type Value } from "../statement.ts";
+import { type Appended, appendedRows } from "./appended.ts";
 
 /** How long a connection waits for another process's write, such as a command beside a running server. */
 const BUSY_TIMEOUT_MS = 5000;
@@ -12,7 +13,7 @@ const LOG_FILE_BYTES = 64 * 1024 * 1024;
  * Pages that a connection keeps in memory: enough for what one commit changes, and in a large file for the inner pages of
  * every index. The others are in the system's own cache.
  */
-const CACHE_KIB = { least: 8 * 1024, most: 32 * 1024 };
+const CACHE_KIB = { least: 4 * 1024, most: 32 * 1024 };
 const CACHED_SHARE = 1 / 64;
 
 /**
@@ -45,7 +46,8 @@ export interface Reader extends Connection {
 export interface Connection extends Db {
   /** Runs it and says how many rows it changed, and the id of the last new one. */
   change(statement: Statement, args: Arguments): Changes;
-  /** How many rows were ever changed. */
+  readonly appended: Appended;
+  /** How many rows were ever changed, or wait to be added. */
   changes(): number;
   exec(text: string): void;
   /** Begins a transaction for writing. If SQLite ends it by itself, as on a full disk, nothing more is done until it is given up. */
@@ -170,6 +172,7 @@ function connection(database: Database): Connection {
       throw classified(error);
     }
   };
+  const appended = appendedRows(change);
   return {
     get<Row>(statement: Statement<Row>, args: Arguments): Row | null {
       requireWhole();
@@ -192,10 +195,12 @@ function connection(database: Database): Connection {
     run(statement: Statement, args: Arguments): void {
       change(statement, args);
     },
+    append: appended.add,
+    appended,
     change,
     changes() {
       requireWhole();
-      return classifying(() => (held(allChanges).get() as { count: number }).count);
+      return classifying(() => (held(allChanges).get() as { count: number }).count) + appended.count();
     },
     exec,
     begin() {
@@ -203,11 +208,13 @@ function connection(database: Database): Connection {
       isWriting = true;
     },
     commit() {
+      appended.settle();
       exec("commit");
       isWriting = false;
     },
     rollback() {
       isWriting = false;
+      appended.drop();
       try {
         exec("rollback");
       } catch {

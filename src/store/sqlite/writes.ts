@@ -1,4 +1,6 @@
 import type { Writes } from "../../core/ports.ts";
+import { eventReads, eventWrites } from "../events.ts";
+import { movementReads } from "../movements.ts";
 import { writes } from "../store.ts";
 import { answerKeeping } from "./answers.ts";
 import type { Connection } from "./connection.ts";
@@ -6,5 +8,26 @@ import { orderPlacing } from "./orders.ts";
 
 /** The shared store, but for what is less work in words of SQLite's own. */
 export function sqliteWrites(db: Connection): Writes {
-  return { ...writes(db), ...orderPlacing(db), ...answerKeeping(db) };
+  const { forgetEvents } = eventWrites(db);
+  const ofAppended = { ...eventReads(db), ...movementReads(db), forgetEvents };
+  return {
+    ...writes(db),
+    ...orderPlacing(db),
+    ...answerKeeping(db),
+    ...eachAfter(db.appended.settle, ofAppended),
+  };
+}
+
+type Functions = Readonly<Record<string, (...args: never[]) => unknown>>;
+
+/** The same functions, before each of which something else is done. */
+function eachAfter<F extends Functions>(first: () => void, functions: F): F {
+  const after = ([name, each]: [string, Functions[string]]) => [
+    name,
+    (...args: never[]) => {
+      first();
+      return each(...args);
+    },
+  ];
+  return Object.fromEntries(Object.entries(functions).map(after)) as F;
 }
