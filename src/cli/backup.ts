@@ -6,7 +6,7 @@ import { backUpStore, isPostgres, restoreStore } from "../store/open.ts";
 import type { Watch } from "../store/sqlite/copy.ts";
 import { progress } from "./progress.ts";
 import { DAMAGE_EXIT, Exit, print, Refused, time } from "./say.ts";
-import { configOf, requireDatabase, withSettings } from "./settings.ts";
+import { configOf, requireDatabase, requireNoImport, withSettings } from "./settings.ts";
 
 /** What stands for standard output elsewhere: a copy of a database cannot go there. */
 const STREAM = "-";
@@ -45,6 +45,7 @@ Exit code 3 means that the store is damaged; no backup was made then.`,
       const { databaseUrl } = configOf(options);
       requireFile(databaseUrl, "backup", "pg_dump makes a backup of it");
       requireDatabase({ databaseUrl });
+      await requireNoImport({ databaseUrl });
       const done = await untilStopped((stop, watch) =>
         backUpStore(databaseUrl, file, {
           isForced: force === true,
@@ -92,6 +93,7 @@ Exit code 3 means that the backup is damaged; nothing was changed then.`,
     .action(async (file: string, { force, json, ...options }: Options) => {
       const { databaseUrl } = configOf(options);
       requireFile(databaseUrl, "restore", "pg_restore fills it from a dump");
+      await requireNoImport({ databaseUrl });
       const now = Date.now();
       const done = await untilStopped((stop, watch) =>
         restoreStore(databaseUrl, file, { isForced: force === true, thread: copyThread, watch, stop, now }),

@@ -5,7 +5,14 @@ import { type Config, readConfig, settings } from "../config.ts";
 import { Unavailable } from "../core/failure.ts";
 import { variablesOf } from "../given.ts";
 import type { Inspected, OpenedStore } from "../store/engine.ts";
-import { holdStore, holdStoreToFill, inspectStore, isPostgres, openStore } from "../store/open.ts";
+import {
+  holdStore,
+  holdStoreToFill,
+  inspectStore,
+  isBeingFilled,
+  isPostgres,
+  openStore,
+} from "../store/open.ts";
 import { DatabaseTrouble } from "./say.ts";
 
 type Name = keyof typeof settings;
@@ -37,6 +44,7 @@ export function configOf(options: Readonly<Record<string, unknown>>): Config {
 
 /** The database that the settings name, up to date. */
 export async function openDatabase(config: Config, now: number): Promise<OpenedStore> {
+  await requireNoImport(config);
   return orTrouble(config, () => openStore(config.databaseUrl, now));
 }
 
@@ -57,13 +65,9 @@ export async function inspecting<T>(
 ): Promise<T> {
   const config = configOf(options);
   requireDatabase(config);
+  await requireNoImport(config);
   const open = () => inspectStore(config.databaseUrl);
-  const inspected = isPostgres(config.databaseUrl) ? await orTrouble(config, open) : await open();
-  try {
-    return await work(inspected);
-  } finally {
-    await inspected.close();
-  }
+  return closedAfter(isPostgres(config.databaseUrl) ? await orTrouble(config, open) : await open(), work);
 }
 
 /** Does something with a database that must be there. */
@@ -80,12 +84,7 @@ export async function makingDatabase<T>(
   options: Readonly<Record<string, unknown>>,
   work: (opened: OpenedStore) => Promise<T>,
 ): Promise<T> {
-  const opened = await openDatabase(configOf(options), Date.now());
-  try {
-    return await work(opened);
-  } finally {
-    await opened.close();
-  }
+  return closedAfter(await openDatabase(configOf(options), Date.now()), work);
 }
 
 /** The same for what fills it, alone: a file that was made for it goes again if that fails. */
@@ -99,7 +98,8 @@ export async function fillingDatabase<T>(
     throw new DatabaseTrouble(
       `A server or another import runs on ${config.databaseUrl}. An import needs a new store; nothing was changed.`,
     );
-  const done = await makingDatabase(options, work);
+  const opened = await orTrouble(config, () => openStore(config.databaseUrl, Date.now()));
+  const done = await closedAfter(opened, work);
   filled.keep();
   return done;
 }
@@ -110,6 +110,25 @@ export function requireDatabase({ databaseUrl }: Pick<Config, "databaseUrl">): v
   throw new DatabaseTrouble(
     `There is no database at ${databaseUrl}. Name it with DATABASE_URL, or make it with 'petstore serve' or 'petstore migrate'.`,
   );
+}
+
+/** What an import is filling is empty to all others until it has ended, and goes again if it fails. */
+export async function requireNoImport({ databaseUrl }: Pick<Config, "databaseUrl">): Promise<void> {
+  if (await isBeingFilled(databaseUrl))
+    throw new DatabaseTrouble(
+      `An import is filling ${databaseUrl}. Wait until it has ended, and run this again; nothing was changed.`,
+    );
+}
+
+async function closedAfter<Opened extends Inspected, T>(
+  opened: Opened,
+  work: (opened: Opened) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work(opened);
+  } finally {
+    await opened.close();
+  }
 }
 
 async function orTrouble<T>({ databaseUrl }: Config, open: () => Promise<T>): Promise<T> {

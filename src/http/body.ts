@@ -8,18 +8,18 @@ export const BODY_BYTES = 64 * 1024;
 export const LARGE_BODY_BYTES = 8 * 1024 * 1024;
 /** Large bodies that are waited for at once in this process: whoever may send one could fill the memory with many. */
 export const LARGE_BODIES = 16;
-/** Of these so many of one key: a program that sends too many keeps no other from sending one. */
-export const LARGE_BODIES_OF_A_KEY = LARGE_BODIES / 2;
+/** Of these so many of one client, by all its keys: who sends too many keeps no other from sending one. */
+export const LARGE_BODIES_OF_A_CLIENT = LARGE_BODIES / 2;
 
 let largeBodies = 0;
 const largeBodiesOf = new Map<number, number>();
 
 /** The bytes of a JSON body: what its headers say of it is judged before it is asked for. */
-export function readBody(request: Incoming, route: Route, keyId: number): Awaitable<Uint8Array> {
+export function readBody(request: Incoming, route: Route, clientId: number): Awaitable<Uint8Array> {
   const limitBytes = route.large ? LARGE_BODY_BYTES : BODY_BYTES;
   if (Number(request.headers.get("content-length")) > limitBytes) refuseSize(limitBytes);
   requireJson(request, route);
-  return route.large && !isKnownSmall(request) ? largeBody(request, keyId) : request.body(limitBytes);
+  return route.large && !isKnownSmall(request) ? largeBody(request, clientId) : request.body(limitBytes);
 }
 
 function isKnownSmall({ headers }: Incoming): boolean {
@@ -27,29 +27,29 @@ function isKnownSmall({ headers }: Incoming): boolean {
   return length !== null && Number(length) <= BODY_BYTES;
 }
 
-async function largeBody(request: Incoming, keyId: number): Promise<Uint8Array> {
-  const ofKey = largeBodiesOf.get(keyId) ?? 0;
+async function largeBody(request: Incoming, clientId: number): Promise<Uint8Array> {
+  const ofClient = largeBodiesOf.get(clientId) ?? 0;
   if (largeBodies >= LARGE_BODIES)
     fail("overloaded", "The server is taking as many large bodies as it can hold. Repeat the request later.");
-  if (ofKey >= LARGE_BODIES_OF_A_KEY)
+  if (ofClient >= LARGE_BODIES_OF_A_CLIENT)
     fail(
       "overloaded",
-      `This key is sending ${ofKey} large bodies already, as many as one may at once. Repeat the request later.`,
+      `This client is sending ${ofClient} large bodies already, as many as one may at once. Repeat the request later.`,
     );
   largeBodies++;
-  largeBodiesOf.set(keyId, ofKey + 1);
+  largeBodiesOf.set(clientId, ofClient + 1);
   try {
     return await request.body(LARGE_BODY_BYTES);
   } finally {
     largeBodies--;
-    makeRoomFor(keyId);
+    makeRoomFor(clientId);
   }
 }
 
-function makeRoomFor(keyId: number): void {
-  const left = (largeBodiesOf.get(keyId) as number) - 1;
-  if (left === 0) largeBodiesOf.delete(keyId);
-  else largeBodiesOf.set(keyId, left);
+function makeRoomFor(clientId: number): void {
+  const left = (largeBodiesOf.get(clientId) as number) - 1;
+  if (left === 0) largeBodiesOf.delete(clientId);
+  else largeBodiesOf.set(clientId, left);
 }
 
 function requireJson({ headers }: Incoming, route: Route): void {

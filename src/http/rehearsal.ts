@@ -60,7 +60,7 @@ const plays: Readonly<Record<string, Play | undefined>> = {
 /** As if nothing were left of the pet that is asked for. */
 async function outOfStock({ call, store, rules }: Scene): Promise<Answer> {
   const { request, params, endpoint, caller, now } = call;
-  const json = parseJson(await readBody(request, endpoint.route, caller.keyId));
+  const json = parseJson(await readBody(request, endpoint.route, caller.clientId));
   const { orderId } = endpoint.input.parameters(params, request.search);
   const asked = endpoint.input.body(json) as { petId?: Order["petId"] | null; quantity?: number | null };
   const before =

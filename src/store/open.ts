@@ -43,6 +43,11 @@ export async function holdStoreToFill(url: string): Promise<Filled | null> {
     : (await import("./sqlite/place.ts")).holdToFill(url);
 }
 
+/** Whether an import is filling a database that is a file: until its end there is nothing in it. */
+export async function isBeingFilled(url: string): Promise<boolean> {
+  return !isPostgres(url) && (await import("./sqlite/place.ts")).isFileBeingFilled(url);
+}
+
 /** Copies a database that is a file into another, as it is at one moment, whether a server runs on it or not. */
 export async function backUpStore(path: string, file: string, options: BackupOptions): Promise<BackedUp> {
   return (await import("./sqlite/backup.ts")).backUpFile(path, file, options);

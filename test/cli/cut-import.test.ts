@@ -1,9 +1,9 @@
-// An import that fails after its first line, as its operator sees it: everything is as it was.
+// An import that fails after its first line, or is not at its end, as its operator sees it: nothing is lost.
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { aPlace, exported, type Place } from "../move/places.ts";
-import { eventually, PETSTORE, petstore } from "./command.ts";
+import { eventually, PETSTORE, petstore, serving } from "./command.ts";
 
 interface Cut extends Place {
   /** An export that ends in the middle, and the whole of it. */
@@ -48,22 +48,78 @@ test("an import that is cut leaves an empty store that was there as it was", asy
   expect(await exported(target.url)).toBe(before);
 });
 
-test("while a store is imported no other import may have its file, and it is kept", async () => {
-  await using cut = await aCutExport();
+interface UnderWay {
+  readonly database: string;
+  /** Sends the rest of the export. */
+  finish(): Promise<number>;
+  kill(): Promise<number>;
+}
+
+/** An import into a new file that has read half of its export. */
+async function halfImported(cut: Cut): Promise<UnderWay> {
   const database = join(cut.folder, "new.db");
-  const env = { DATABASE_URL: database };
-  const first = Bun.spawn([PETSTORE, "import", "-"], {
-    env: { PATH: process.env.PATH, ...env },
+  const half = cut.whole.length / 2;
+  const child = Bun.spawn([PETSTORE, "import", "-"], {
+    env: { PATH: process.env.PATH, DATABASE_URL: database },
     stdin: "pipe",
   });
-  first.stdin.write(cut.whole.slice(0, cut.whole.length / 2));
-  await first.stdin.flush();
-  expect(await eventually(() => existsSync(database), 10_000)).toBe(true);
+  child.stdin.write(cut.whole.slice(0, half));
+  await child.stdin.flush();
+  expect(await eventually(() => Bun.file(database).size > 0, 10_000)).toBe(true);
+  return {
+    database,
+    async finish() {
+      child.stdin.write(cut.whole.slice(half));
+      await child.stdin.end();
+      return child.exited;
+    },
+    kill() {
+      child.kill("SIGKILL");
+      return child.exited;
+    },
+  };
+}
+
+test("while a store is imported no other import may have its file, and it is kept", async () => {
+  await using cut = await aCutExport();
+  const { database, finish } = await halfImported(cut);
   writeFileSync(cut.file, cut.whole);
   const refused = { code: 1, stdout: "", stderr: expect.stringContaining(`runs on ${database}`) };
-  expect(await petstore(["import", cut.file], { env })).toMatchObject(refused);
-  first.stdin.write(cut.whole.slice(cut.whole.length / 2));
-  await first.stdin.end();
-  expect(await first.exited).toBe(0);
+  expect(await petstore(["import", cut.file, "--database-url", database])).toMatchObject(refused);
+  expect(await finish()).toBe(0);
   expect(await exported(database)).toBe(cut.whole);
+});
+
+test("while a store is imported a server and every command say so, and change nothing", async () => {
+  await using cut = await aCutExport();
+  const { database, finish } = await halfImported(cut);
+  const stderr = `petstore: An import is filling ${database}. Wait until it has ended, and run this again; nothing was changed.\n`;
+  for (const command of [
+    "serve --port 0",
+    "migrate",
+    "demo",
+    "clients create --name Shop",
+    "clients list",
+    "keys create",
+    "export -",
+    "backup copy.db",
+    `restore ${cut.url}`,
+    "doctor",
+  ]) {
+    const asked = { env: { DATABASE_URL: database }, in: cut.folder };
+    const ended = await petstore(command.split(" "), asked);
+    expect({ command, ...ended }).toEqual({ command, code: 1, stdout: "", stderr });
+  }
+  expect(existsSync(join(cut.folder, "copy.db"))).toBe(false);
+  expect(await finish()).toBe(0);
+  expect(await exported(database)).toBe(cut.whole);
+}, 30_000);
+
+test("an import that was killed keeps nobody from its file", async () => {
+  await using cut = await aCutExport();
+  const { database, kill } = await halfImported(cut);
+  await kill();
+  const env = { DATABASE_URL: database };
+  expect(await petstore(["migrate"], { env })).toMatchObject({ code: 0 });
+  await using _server = await serving({ database });
 });

@@ -1,6 +1,6 @@
-// Large bodies that arrive at once: how many there may be, of all and of one key.
+// Large bodies that arrive at once: how many there may be, of all and of one client.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { BODY_BYTES, LARGE_BODIES, LARGE_BODIES_OF_A_KEY } from "../../src/http/body.ts";
+import { BODY_BYTES, LARGE_BODIES, LARGE_BODIES_OF_A_CLIENT } from "../../src/http/body.ts";
 import { aStore, type Person, type TestStore } from "../harness.ts";
 import { asked, aWire, type Wire } from "./wire.ts";
 
@@ -44,15 +44,20 @@ async function expectTaken(by: Person, sent = batch): Promise<void> {
   expect((await wire.answer()).status).toBe(201);
 }
 
-test("one key takes only its share of the places for large bodies: the rest is for others, also of its own client", async () => {
+test("one client takes only its share of the places for large bodies, by all its keys together: the rest is for others", async () => {
   using wires = new DisposableStack();
-  const [first, ...others] = await begun(store.staff, LARGE_BODIES_OF_A_KEY, wires);
+  const colleague = await store.newPerson("staff", { clientId: store.staff.clientId });
+  const [first, ...others] = [
+    ...(await begun(store.staff, LARGE_BODIES_OF_A_CLIENT - 1, wires)),
+    ...(await begun(colleague, 1, wires)),
+  ];
   await expectRefused(store.staff);
+  await expectRefused(colleague);
   await expectTaken(store.staff, batch.trim());
-  await expectTaken(await store.newPerson("staff", { clientId: store.staff.clientId }));
+  await expectTaken(await store.newPerson("staff"));
   first?.say(batch);
   expect((await first?.answer())?.status).toBe(201);
-  await expectTaken(store.staff);
+  await expectTaken(colleague);
   for (const other of others) {
     other.say(batch);
     expect((await other.answer()).status).toBe(201);
@@ -62,8 +67,8 @@ test("one key takes only its share of the places for large bodies: the rest is f
 test("many large bodies at once do not fill the memory: one too many is refused, small ones are taken, and one that ends makes room", async () => {
   using wires = new DisposableStack();
   const all: Wire[] = [];
-  for (let left = LARGE_BODIES; left > 0; left -= LARGE_BODIES_OF_A_KEY)
-    all.push(...(await begun(await store.newPerson("staff"), LARGE_BODIES_OF_A_KEY, wires)));
+  for (let left = LARGE_BODIES; left > 0; left -= LARGE_BODIES_OF_A_CLIENT)
+    all.push(...(await begun(await store.newPerson("staff"), LARGE_BODIES_OF_A_CLIENT, wires)));
   expect(all).toHaveLength(LARGE_BODIES);
   await expectRefused(store.staff);
   await expectTaken(store.staff, batch.trim());

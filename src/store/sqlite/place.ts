@@ -22,6 +22,9 @@ export const FILES = ["", ...PARTS, "-shm", "-lock"] as const;
 /** How long servers that start at the same moment have to find out which of them is the first. */
 const FIRST_MS = 500;
 
+/** Either keeps all others from holding the lock; an import's can still be read, which tells it from a server's. */
+const HOLDS = { serve: "begin exclusive", fill: "begin immediate" } as const;
+
 /** What is in the store is nobody's business but its owner's: folder and file are made so. */
 export function makePlace(path: string): void {
   try {
@@ -43,7 +46,7 @@ export interface Filled extends Disposable {
 export function holdToFill(path: string): Filled | null {
   const folders = missingFolders(path);
   const lock = lockOf(path);
-  const held = holdFile(path);
+  const held = holdFile(path, "fill");
   if (!held) return null;
   let isKept = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   return {
@@ -70,7 +73,7 @@ function missingFolders(path: string): string[] {
  * Keeps other servers off the file until it is disposed of or the process ends, however it ends; null if another server
  * has it. Of the commands only a restore and an import ask.
  */
-export function holdFile(path: string): Disposable | null {
+export function holdFile(path: string, purpose: keyof typeof HOLDS = "serve"): Disposable | null {
   const lock = lockOf(path);
   makePlace(lock);
   const isStaying = stayingOf(lock);
@@ -78,20 +81,42 @@ export function holdFile(path: string): Disposable | null {
   try {
     database = new Database(lock, { readwrite: true });
     database.run(`pragma busy_timeout = ${FIRST_MS}`);
-    database.run("begin exclusive");
+    database.run(HOLDS[purpose]);
     if (isStaying()) return database;
   } catch (error) {
     if (isStaying()) return notHeld(error, database);
   }
   // An import took the lock away when it ended, and whoever asks now makes another.
   database?.close();
-  return holdFile(path);
+  return holdFile(path, purpose);
+}
+
+/** Whether an import holds the file. A server is known at once; who only asks, as this does, is gone in a moment. */
+export function isFileBeingFilled(path: string): boolean {
+  const lock = lockOf(path);
+  if (!existsSync(lock)) return false;
+  let canBeRead = false;
+  try {
+    using database = new Database(lock, { readwrite: true });
+    database.run("pragma busy_timeout = 0");
+    database.run("select 1 from sqlite_schema");
+    canBeRead = true;
+    database.run(`pragma busy_timeout = ${FIRST_MS}`);
+    database.run(HOLDS.fill);
+    return false;
+  } catch (error) {
+    return canBeRead && isBusy(error);
+  }
 }
 
 function notHeld(error: unknown, database: Database | undefined): null {
   database?.close();
-  if ((error as { code?: string }).code === "SQLITE_BUSY") return null;
+  if (isBusy(error)) return null;
   throw new Unavailable(error);
+}
+
+function isBusy(error: unknown): boolean {
+  return (error as { code?: string }).code === "SQLITE_BUSY";
 }
 
 /** Other names of the file lead to the same lock. */
