@@ -54,44 +54,12 @@ export interface Sessions {
 }
 
 export function callers(options: CallerOptions): Callers {
-  const { store, introduce, keyWasUsed, keysInAGeneration = KEYS_IN_A_GENERATION, sessions } = options;
-  const { remember, recall, forget } = generations(keysInAGeneration);
-  let refusals = new Map<string, Failure>();
-  /** Look-ups under way, so that a burst of one key is one. */
-  let lookUps = new Map<string, Promise<Remembered | Failure>>();
+  const { keyWasUsed, keysInAGeneration = KEYS_IN_A_GENERATION, sessions } = options;
+  const remembered = generations(keysInAGeneration);
+  const lookUps = keyLookUps(options, remembered);
 
-  const lookUp = async (sent: string, now: number): Promise<Remembered | Failure> => {
-    const key = copyOf(sent);
-    const lookUpsThen = lookUps;
-    const askedAt = performance.now();
-    let known: KnownKey | null;
-    try {
-      known = await store.keyByHash(hashOf(key));
-    } catch (error) {
-      // Whose key it is cannot be known now: it is refused, and counted as a request without one.
-      return error instanceof Failure ? error : new Unavailable(error);
-    }
-    const found = known ? (refusal(known, now) ?? known) : unknownKey;
-    // What was read while everything was forgotten may be old already.
-    const isCurrent = lookUpsThen === lookUps;
-    if (found instanceof Failure) {
-      if (refusals.size >= REMEMBERED_REFUSALS) refusals.clear();
-      if (isCurrent) refusals.set(key, found);
-      return found;
-    }
-    introduce(found, askedAt);
-    const caller = { ...callerOf(found), usedAt: 0 };
-    if (isCurrent) remember(key, caller);
-    return caller;
-  };
   const lookedUp = async (key: string, now: number): Promise<KnownCaller | Failure> => {
-    const lookUpsThen = lookUps;
-    let under = lookUps.get(key);
-    if (!under) {
-      under = lookUp(key, now).finally(() => lookUpsThen.delete(key));
-      lookUps.set(key, under);
-    }
-    const found = await under;
+    const found = await lookUps.ask(key, now);
     return found instanceof Failure ? found : noted(found, now);
   };
   const noted = (caller: Remembered, now: number): KnownCaller => {
@@ -107,21 +75,69 @@ export function callers(options: CallerOptions): Callers {
       const key = keyOf(request);
       if (typeof key !== "string")
         return (key === missingKey ? sessions?.identify(request, now, rememberedOnly) : undefined) ?? key;
-      const known = recall(key);
+      const known = remembered.recall(key);
       if (known && (known.expiresAt === null || known.expiresAt > now)) return noted(known, now);
-      const refused = refusals.get(key);
+      const refused = lookUps.refusalOf(key);
       if (refused) return refused;
       if (!isWellFormed(key)) return mistypedKey;
       return rememberedOnly ? overloaded : lookedUp(key, now);
     },
     forget() {
-      forget();
-      refusals = new Map();
-      lookUps = new Map();
+      remembered.forget();
+      lookUps.forget();
       sessions?.forget();
     },
   };
 }
+
+/** Asks the database for keys: once for a burst of one key, and not again for one that it refused. */
+function keyLookUps({ store, introduce }: CallerOptions, remembered: Generations) {
+  let refusals = new Map<string, Failure>();
+  let underWay = new Map<string, Promise<Remembered | Failure>>();
+
+  const lookUp = async (sent: string, now: number): Promise<Remembered | Failure> => {
+    const key = copyOf(sent);
+    const underWayThen = underWay;
+    const askedAt = performance.now();
+    let known: KnownKey | null;
+    try {
+      known = await store.keyByHash(hashOf(key));
+    } catch (error) {
+      // Whose key it is cannot be known now: it is refused, and counted as a request without one.
+      return error instanceof Failure ? error : new Unavailable(error);
+    }
+    const found = known ? (refusal(known, now) ?? known) : unknownKey;
+    // What was read while everything was forgotten may be old already.
+    const isCurrent = underWayThen === underWay;
+    if (found instanceof Failure) {
+      if (refusals.size >= REMEMBERED_REFUSALS) refusals.clear();
+      if (isCurrent) refusals.set(key, found);
+      return found;
+    }
+    introduce(found, askedAt);
+    const caller = { ...callerOf(found), usedAt: 0 };
+    if (isCurrent) remembered.remember(key, caller);
+    return caller;
+  };
+  return {
+    refusalOf: (key: string) => refusals.get(key),
+    ask(key: string, now: number): Promise<Remembered | Failure> {
+      const underWayThen = underWay;
+      let asked = underWay.get(key);
+      if (!asked) {
+        asked = lookUp(key, now).finally(() => underWayThen.delete(key));
+        underWay.set(key, asked);
+      }
+      return asked;
+    },
+    forget(): void {
+      refusals = new Map();
+      underWay = new Map();
+    },
+  };
+}
+
+type Generations = ReturnType<typeof generations>;
 
 /** Callers by their keys, those that were not seen for long forgotten: to forget all at once would make every key a look-up again. */
 function generations(keysInEach: number) {

@@ -21,6 +21,12 @@ export interface PageAnswer extends Answer {
   readonly tag?: string;
 }
 
+/** What is found at a path: operations, or a page. */
+interface Place {
+  readonly path: Path;
+  readonly page?: Page;
+}
+
 /** A page that is asked for. */
 interface AskedPage {
   readonly request: Incoming;
@@ -29,7 +35,9 @@ interface AskedPage {
   readonly started: number;
 }
 
-export interface Serving extends Omit<Handling, "isOverloaded" | "addressOf"> {
+type House = Omit<Handling, "isOverloaded" | "addressOf">;
+
+export interface Serving extends House {
   readonly trustProxy: TrustedProxies;
   readonly host: string;
   readonly port: number;
@@ -47,79 +55,34 @@ export interface Serving extends Omit<Handling, "isOverloaded" | "addressOf"> {
 
 /** Starts to listen: what is asked for is found in a tree of paths, made from the contract. */
 export function serve(serving: Serving): Listening {
-  const {
-    host,
-    port,
-    maxPendingRequests,
-    maxConnections,
-    pages,
-    adminPages,
-    beside = [],
-    trustProxy,
-    isStopping,
-    ...house
-  } = serving;
+  const { host, port, maxPendingRequests, maxConnections, trustProxy, isStopping, ...served } = serving;
+  const { pages, adminPages, beside = [], ...house } = served;
   const readAddress = addressReader(trustProxy);
   const handle = handler({
     ...house,
     isOverloaded: () => listening.underWay > maxPendingRequests,
     addressOf: ({ peer, headers }) => readAddress(peer, headers.get("x-forwarded-for")),
   });
-  const placed = (some: Readonly<Record<string, Page>>, isForAdmins: boolean) =>
-    Object.entries(some).map(([pattern, page]) => {
-      const path: Path = { pattern, methods: {}, allow: "GET, HEAD, OPTIONS", isForAdmins };
-      return [pattern, { path, page }] as const;
-    });
-  const find = routes<{ readonly path: Path; readonly page?: Page }>([
+  const find = routes<Place>([
     ...[...paths(house.meter.place), ...beside].map((path) => [path.pattern, { path }] as const),
     ...placed(pages, false),
     ...placed(adminPages, true),
   ]);
+  const show = showing(house, handle);
+  const { onFault, fault, refuse } = excuses(house);
   const answered = (request: Incoming): Awaitable<Reply> => {
     const found = find(request.pathname);
     if (!found) return handle(request.pathname === wholeServer.pattern ? wholeServer : null, {}, request);
     const { page, path } = found.value;
-    if (!page || !isRead(request.method)) return handle(path, found.params, request);
-    const asked = { request, path, page, started: performance.now() };
-    if (!path.isForAdmins) return after(page(), shown, asked);
-    return after(house.callers.identify(request, house.clock()), identified, asked);
+    return page && isRead(request.method) ? show(request, path, page) : handle(path, found.params, request);
   };
-  /** Whoever is no admin is refused as elsewhere, and pays for it. */
-  const identified = (caller: KnownCaller | Failure, asked: AskedPage): Awaitable<Reply> =>
-    caller instanceof Failure || caller.role !== "admin"
-      ? handle(asked.path, {}, asked.request)
-      : after(asked.page(), shown, asked);
-  const shown = (answer: PageAnswer, { request, path, started }: AskedPage): Reply => {
-    const isKnown =
-      answer.tag !== undefined && noneMatchHits(request.headers.get("if-none-match"), answer.tag);
-    const sent = isKnown ? { ...answer, status: 304, body: null } : answer;
-    const place = house.meter.place(request.method, path.pattern);
-    house.meter.answered(place, sent.status, performance.now() - started, undefined);
-    return replyOf(sent, house.cors.headerLines(request));
-  };
-  const onFault = (error: unknown) => {
-    const { message, stack } = error instanceof Error ? error : new Error(String(error));
-    house.log.error(redacted(message), { stack: redacted(stack ?? "") });
-  };
-  const fault = (error: unknown): Reply => {
-    onFault(error);
-    return refused(new Failure("internal_error", "Something went wrong on our side."));
-  };
-  const refused = (failure: Failure): Reply => {
-    const [time, requestId] = [house.clock(), house.newRequestId()];
-    const { code, status } = failure;
-    house.log.request({ ...unread, time, requestId, status, code });
-    house.meter.answered(unreadPlace, status, 0, code);
-    return replyOf(refusal(failure), `${commonLines}${linesOf({ "x-request-id": requestId })}`, jsonLine);
-  };
-  const unreadPlace = house.meter.place(unread.method, "");
   const listening = listen({
     host,
     port,
     maxConnections,
     isStopping,
     answer: (request) => attempt(answered, fault, request),
-    refuse: refused,
+    refuse,
     onCrowded: (closed) =>
       house.log.warn("More connections came than the limit of open files has room for; they were closed.", {
         connections: closed,
@@ -128,6 +91,57 @@ export function serve(serving: Serving): Listening {
     onFault,
   });
   return listening;
+}
+
+/** Each page with the place where it is found. */
+function placed(pages: Readonly<Record<string, Page>>, isForAdmins: boolean) {
+  return Object.entries(pages).map(([pattern, page]) => {
+    const path: Path = { pattern, methods: {}, allow: "GET, HEAD, OPTIONS", isForAdmins };
+    return [pattern, { path, page }] as const;
+  });
+}
+
+/** Shows pages: to everybody, or to admins. */
+function showing({ meter, cors, callers, clock }: House, handle: ReturnType<typeof handler>) {
+  const shown = (answer: PageAnswer, { request, path, started }: AskedPage): Reply => {
+    const isKnown =
+      answer.tag !== undefined && noneMatchHits(request.headers.get("if-none-match"), answer.tag);
+    const sent = isKnown ? { ...answer, status: 304, body: null } : answer;
+    const place = meter.place(request.method, path.pattern);
+    meter.answered(place, sent.status, performance.now() - started, undefined);
+    return replyOf(sent, cors.headerLines(request));
+  };
+  /** Whoever is no admin is refused as elsewhere, and pays for it. */
+  const identified = (caller: KnownCaller | Failure, asked: AskedPage): Awaitable<Reply> =>
+    caller instanceof Failure || caller.role !== "admin"
+      ? handle(asked.path, {}, asked.request)
+      : after(asked.page(), shown, asked);
+  return (request: Incoming, path: Path, page: Page): Awaitable<Reply> => {
+    const asked = { request, path, page, started: performance.now() };
+    if (!path.isForAdmins) return after(page(), shown, asked);
+    return after(callers.identify(request, clock()), identified, asked);
+  };
+}
+
+/** What is said where no request was handled: what came is none, or something is wrong on our side. */
+function excuses({ log, meter, clock, newRequestId }: House) {
+  const unreadPlace = meter.place(unread.method, "");
+  const onFault = (error: unknown): void => {
+    const { message, stack } = error instanceof Error ? error : new Error(String(error));
+    log.error(redacted(message), { stack: redacted(stack ?? "") });
+  };
+  const refuse = (failure: Failure): Reply => {
+    const [time, requestId] = [clock(), newRequestId()];
+    const { code, status } = failure;
+    log.request({ ...unread, time, requestId, status, code });
+    meter.answered(unreadPlace, status, 0, code);
+    return replyOf(refusal(failure), `${commonLines}${linesOf({ "x-request-id": requestId })}`, jsonLine);
+  };
+  const fault = (error: unknown): Reply => {
+    onFault(error);
+    return refuse(new Failure("internal_error", "Something went wrong on our side."));
+  };
+  return { onFault, fault, refuse };
 }
 
 /** What `OPTIONS *` asks about. */

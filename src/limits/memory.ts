@@ -86,68 +86,46 @@ export interface Changed {
 export function memoryLimits(options: MemoryOptions): LocalLimits {
   const { anonymous, tell, clientsInMemory = CLIENTS_IN_MEMORY } = options;
   const clients = new WindowTable<number>();
-  const questions = new WindowTable<number>();
   const conducts = knownConducts();
-  /** Bans that were earned and are not yet in the database. */
-  const freshBans = new Map<number, number>();
-  const addresses = addressLimits(anonymous);
-
-  const banOf = ({ keyId, bannedUntil }: LimitedKey, now: number): number | null => {
-    const until = Math.max(bannedUntil ?? 0, freshBans.get(keyId) ?? 0);
-    return until > now ? until : null;
-  };
+  const freshBans = bansNotYetKept();
   const refused = judging(options, conducts, freshBans);
+  const questions = questionLimits(clientsInMemory);
+  const addresses = addressLimits(anonymous);
 
   return {
     admit(key, now, isFree) {
-      const bannedUntil = banOf(key, now);
+      const bannedUntil = freshBans.banOf(key, now);
       const seconds = Math.floor(now / 1000);
-      if (bannedUntil !== null) {
-        return {
-          state: looked(clients, key.clientId, key, seconds),
-          refusing: "ban",
-          bannedUntil,
-        };
-      }
+      if (bannedUntil !== null)
+        return { state: looked(clients, key.clientId, key, seconds), refusing: "ban", bannedUntil };
       const admission = counted(clients, key.clientId, key, seconds, isFree);
       const { state, refusing } = admission;
       if (refusing !== null) refused(key, refusing, state, now);
       else if (!isFree && isWorthAWarning(key, state)) tell(quotaWarning(key, state));
       return admission;
     },
-
     admitAddress: addresses.admit,
-
     ask(key, now) {
       const seconds = Math.floor(now / 1000);
-      if (questions.size > clientsInMemory) questions.clear();
-      const asked = counted(questions, key.keyId, QUESTIONS, seconds, false);
-      const waitSeconds = asked.refusing === null ? null : asked.state.minute.resetAt - seconds;
       const standing: Standing = {
         state: looked(clients, key.clientId, key, seconds),
         conduct: conducts.of(key.keyId),
-        bannedUntil: banOf(key, now),
+        bannedUntil: freshBans.banOf(key, now),
       };
-      return { standing, waitSeconds };
+      return { standing, waitSeconds: questions.waitSeconds(key.keyId, seconds) };
     },
 
     introduce({ id, clientId, windows, conduct }, askedAt = performance.now()) {
       if (!clients.has(clientId) && windows) clients.load(clientId, windows);
       conducts.introduce(id, conduct, askedAt);
     },
-
-    banIsKept({ keyId, until }) {
-      if (freshBans.get(keyId) === until) freshBans.delete(keyId);
-    },
-
+    banIsKept: freshBans.isKept,
     takeChanged: (mostConducts) => ({
       windows: clients.takeChanged(),
       conduct: conducts.takeChanged(mostConducts),
     }),
     areKept: ({ conduct }) => conducts.areKept(conduct),
-
     isCrowded: () => Math.max(clients.size, conducts.size()) > clientsInMemory,
-
     trim() {
       clients.dropUnchanged();
       conducts.trim();
@@ -155,15 +133,35 @@ export function memoryLimits(options: MemoryOptions): LocalLimits {
 
     learn: (clientId, windows) => clients.load(clientId, windows),
     learnConduct: conducts.change,
-    learnBan: (keyId, until) => void freshBans.set(keyId, until),
+    learnBan: freshBans.add,
     conductOf: conducts.of,
     addressBucket: addresses.bucketOf,
     learnAddress: addresses.learn,
   };
 }
 
+/** Bans that were earned and are not yet in the database. */
+function bansNotYetKept() {
+  const untilByKey = new Map<number, number>();
+  return {
+    /** Until when a key is banned, by the database or by one of these. */
+    banOf({ keyId, bannedUntil }: LimitedKey, now: number): number | null {
+      const until = Math.max(bannedUntil ?? 0, untilByKey.get(keyId) ?? 0);
+      return until > now ? until : null;
+    },
+    add(keyId: number, until: number): void {
+      untilByKey.set(keyId, until);
+    },
+    isKept({ keyId, until }: NewBanRecord): void {
+      if (untilByKey.get(keyId) === until) untilByKey.delete(keyId);
+    },
+  };
+}
+
+type FreshBans = ReturnType<typeof bansNotYetKept>;
+
 /** Judges a key that was refused: it may earn a strike, or with that a ban. */
-function judging({ bans, onBan, tell }: MemoryOptions, conducts: Conducts, freshBans: Map<number, number>) {
+function judging({ bans, onBan, tell }: MemoryOptions, conducts: Conducts, freshBans: FreshBans) {
   return (key: LimitedKey, refusing: Refusing, { minute, day }: LimitState, now: number): void => {
     const { keyId, clientId } = key;
     const isDay = refusing === "day";
@@ -174,9 +172,22 @@ function judging({ bans, onBan, tell }: MemoryOptions, conducts: Conducts, fresh
     conducts.change(keyId, conduct);
     if (bannedUntil !== undefined) {
       const { level } = conduct;
-      freshBans.set(keyId, bannedUntil);
+      freshBans.add(keyId, bannedUntil);
       onBan({ keyId, clientId, cause: "strikes", reason: null, level, since: now, until: bannedUntil });
     } else if (isStrike && isHalfway(conduct, bans)) tell(strikeWarning(key, conduct, bans));
+  };
+}
+
+/** Questions of keys about how they stand, which are counted by themselves. */
+function questionLimits(keysInMemory: number) {
+  const table = new WindowTable<number>();
+  return {
+    /** Counts one; how long its key has to wait, if there were too many. */
+    waitSeconds(keyId: number, seconds: number): number | null {
+      if (table.size > keysInMemory) table.clear();
+      const { state, refusing } = counted(table, keyId, QUESTIONS, seconds, false);
+      return refusing === null ? null : state.minute.resetAt - seconds;
+    },
   };
 }
 

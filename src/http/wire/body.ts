@@ -71,7 +71,6 @@ function chunkedBody(keep: Keep): BodyReader {
   let unread: Buffer = Buffer.alloc(0);
   let state: ChunkState = "size";
   let missing = 0;
-  let trailerBytes = 0;
   let extensionBytes = 0;
 
   /** The next line, or `null` while it has not come whole. */
@@ -114,23 +113,28 @@ function chunkedBody(keep: Keep): BodyReader {
     },
     trailers: () => false,
   };
-  /** Whether the empty line behind the trailers was read. */
-  const hasEnded = (): boolean => {
-    for (let text = line(); text !== null; text = line()) {
-      if (text === "") return true;
-      trailerBytes += text.length;
-      if (trailerBytes > TRAILER_BYTES) malformed("The trailers behind the body are too long.");
-      if (!/^[!#$%&'*+\-.^_`|~\w]+:[\t\x20-\x7e\x80-\xff]*$/.test(text))
-        malformed("A trailer is not a name, a colon and a value on one line.");
-    }
-    return false;
-  };
+  const hasEnded = trailers(line);
   return {
     take(input) {
       unread = unread.length === 0 ? input : Buffer.concat([unread, input]);
       while (step[state]()) {}
       return state === "trailers" && hasEnded() ? unread : null;
     },
+  };
+}
+
+/** Reads over what follows the last chunk, line by line; whether the empty line behind it was read. */
+function trailers(nextLine: () => string | null): () => boolean {
+  let bytes = 0;
+  return () => {
+    for (let text = nextLine(); text !== null; text = nextLine()) {
+      if (text === "") return true;
+      bytes += text.length;
+      if (bytes > TRAILER_BYTES) malformed("The trailers behind the body are too long.");
+      if (!/^[!#$%&'*+\-.^_`|~\w]+:[\t\x20-\x7e\x80-\xff]*$/.test(text))
+        malformed("A trailer is not a name, a colon and a value on one line.");
+    }
+    return false;
   };
 }
 

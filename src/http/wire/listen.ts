@@ -1,8 +1,8 @@
+import type { SocketHandler } from "bun";
 import { Connection } from "./connection.ts";
+import { type Connections, connectionsUpTo } from "./connections.ts";
 import type { Switchboard } from "./switchboard.ts";
-
-/** How many are heard before their answers are sent. */
-const HEARD_AT_ONCE = 64;
+import { inTurns, type Turns } from "./turns.ts";
 
 export interface Listening {
   readonly port: number;
@@ -29,76 +29,25 @@ export interface ListenOptions extends Pick<Switchboard, "answer" | "refuse" | "
   readonly onFault: (error: unknown) => void;
 }
 
-/**
- * HTTP/1.1 over plain TCP. In a turn of the event loop all that has come is answered first and sent then: to go back and forth
- * between the kernel and the program for each request took about a fifth more of the processor.
- */
+/** HTTP/1.1 over plain TCP. */
 export function listen(options: ListenOptions): Listening {
-  const { host, port, maxConnections, makesRoom, answer, refuse, isStopping, onCrowded, onFault } = options;
-  const connections = new Set<Connection>();
-  const gone = Promise.withResolvers<void>();
+  const { host, port, maxConnections, makesRoom = false, answer, refuse, isStopping, onFault } = options;
   let isStopped = false;
-  let closedAtOnce = 0;
-  let turnedAway = 0;
-  /** Who was heard, and what each said; `null` if it says no more. */
-  let heard: Connection[] = [];
-  let saying: (Buffer | null)[] = [];
-  let speakers: Connection[] = [];
-  let isTurnDue = false;
+  const broken = (connection: Connection, error: unknown) => {
+    onFault(error);
+    connection.terminate();
+  };
+  const connections = connectionsUpTo(maxConnections, makesRoom);
+  const turns = inTurns(broken);
   const board: Switchboard = {
-    seconds: Math.floor(performance.now() / 1000),
+    seconds: secondsNow(),
     underWay: 0,
     dateLine: dateLine(),
     answer,
     refuse,
     isStopping: () => isStopped || isStopping(),
-    hasToSend(connection) {
-      speakers.push(connection);
-      dueTurn();
-    },
-    broken(connection, error) {
-      onFault(error);
-      connection.terminate();
-    },
-  };
-  const dueTurn = () => {
-    if (isTurnDue) return;
-    isTurnDue = true;
-    setImmediate(turn);
-  };
-  const turn = () => {
-    isTurnDue = false;
-    const [who, what] = [heard, saying];
-    heard = [];
-    saying = [];
-    for (let each = 0; each < who.length; each++) {
-      const connection = who[each] as Connection;
-      const data = what[each];
-      try {
-        if (data) connection.receive(data);
-        else connection.halfClosed();
-      } catch (error) {
-        board.broken(connection, error);
-      }
-      if (speakers.length >= HEARD_AT_ONCE) send();
-    }
-    send();
-  };
-  const send = () => {
-    const now = speakers;
-    speakers = [];
-    for (const connection of now) {
-      try {
-        connection.send();
-      } catch (error) {
-        board.broken(connection, error);
-      }
-    }
-  };
-  const hear = (connection: Connection, data: Buffer | null) => {
-    heard.push(connection);
-    saying.push(data);
-    dueTurn();
+    hasToSend: turns.hasToSend,
+    broken,
   };
   const listener = Bun.listen<Connection>({
     hostname: host,
@@ -107,49 +56,9 @@ export function listen(options: ListenOptions): Listening {
     exclusive: true,
     // Who has said all that it has to say still gets its answer.
     allowHalfOpen: true,
-    socket: {
-      open(socket) {
-        if (connections.size >= maxConnections) {
-          closedAtOnce += 1;
-          turnedAway += 1;
-          const other = makesRoom ? nearestToItsEnd(connections) : undefined;
-          if (!other) {
-            socket.terminate();
-            return;
-          }
-          other.terminate();
-        }
-        socket.setNoDelay(true);
-        socket.data = new Connection(socket, board);
-        connections.add(socket.data);
-      },
-      data: (socket, data) => hear(socket.data, data),
-      end: (socket) => hear(socket.data, null),
-      drain: (socket) => socket.data.drain(),
-      close(socket) {
-        // One too many has none.
-        if (!connections.delete(socket.data)) return;
-        socket.data.closed();
-        if (isStopped && connections.size === 0) gone.resolve();
-      },
-      error: (socket, error) => board.broken(socket.data, error),
-    },
+    socket: sockets(board, connections, turns),
   });
-  const timer = setInterval(() => {
-    board.seconds = Math.floor(performance.now() / 1000);
-    board.dateLine = dateLine();
-    // What has come is heard before anybody is told that nothing came.
-    turn();
-    for (const connection of connections) {
-      try {
-        connection.tick();
-      } catch (error) {
-        board.broken(connection, error);
-      }
-    }
-    if (closedAtOnce > 0) onCrowded(closedAtOnce);
-    closedAtOnce = 0;
-  }, 1000);
+  const timer = everySecond(board, connections, turns, options.onCrowded);
   return {
     port: listener.port,
     get underWay() {
@@ -159,25 +68,69 @@ export function listen(options: ListenOptions): Listening {
       return connections.size;
     },
     get turnedAway() {
-      return turnedAway;
+      return connections.turnedAway;
     },
     async stop(isCut = false) {
       isStopped = true;
       listener.stop();
-      turn();
-      for (const connection of [...connections]) isCut ? connection.terminate() : connection.release();
-      if (connections.size > 0) await gone.promise;
+      turns.take();
+      await connections.end(isCut);
       clearInterval(timer);
     },
   };
 }
 
-/** Of those that only wait, for a request or for what they sent to be taken, the one that would end first. */
-function nearestToItsEnd(connections: Iterable<Connection>): Connection | undefined {
-  let nearest: Connection | undefined;
-  for (const each of connections)
-    if (each.isWaiting && each.endsAt < (nearest?.endsAt ?? Number.POSITIVE_INFINITY)) nearest = each;
-  return nearest;
+/** What becomes of those who come, until they are gone. */
+function sockets(board: Switchboard, connections: Connections, turns: Turns): SocketHandler<Connection> {
+  return {
+    open(socket) {
+      if (!connections.makeRoom()) {
+        socket.terminate();
+        return;
+      }
+      socket.setNoDelay(true);
+      socket.data = new Connection(socket, board);
+      connections.add(socket.data);
+    },
+    data: (socket, data) => turns.hear(socket.data, data),
+    end: (socket) => turns.hear(socket.data, null),
+    drain: (socket) => socket.data.drain(),
+    close(socket) {
+      // One too many is none of them.
+      if (connections.remove(socket.data)) socket.data.closed();
+    },
+    error: (socket, error) => board.broken(socket.data, error),
+  };
+}
+
+/** The clock goes on, what takes too long ends, and a crowd is told of. */
+function everySecond(
+  board: Switchboard,
+  connections: Connections,
+  turns: Turns,
+  onCrowded: ListenOptions["onCrowded"],
+): Timer {
+  let toldOf = 0;
+  return setInterval(() => {
+    board.seconds = secondsNow();
+    board.dateLine = dateLine();
+    // What has come is heard before anybody is told that nothing came.
+    turns.take();
+    for (const connection of connections) {
+      try {
+        connection.tick();
+      } catch (error) {
+        board.broken(connection, error);
+      }
+    }
+    const closed = connections.turnedAway - toldOf;
+    if (closed > 0) onCrowded(closed);
+    toldOf += closed;
+  }, 1000);
+}
+
+function secondsNow(): number {
+  return Math.floor(performance.now() / 1000);
 }
 
 function dateLine(): string {

@@ -3,7 +3,7 @@ import type { Command, Performed } from "../../core/perform.ts";
 import type { Rules } from "../../core/rules.ts";
 import { tooManyWait } from "../trouble.ts";
 import type { Outcome } from "./batch.ts";
-import { type Packed, packed, unpacked } from "./packing.ts";
+import { startThread } from "./thread-life.ts";
 import { waitingWrites } from "./waiting.ts";
 
 export interface WriterStart {
@@ -37,14 +37,13 @@ export type ToWriter =
   | { readonly forgetBefore: number }
   | { readonly close: true };
 
-export type FromWriter =
-  | { readonly isReady: true }
-  | {
-      readonly outcomes: readonly { readonly id: number; readonly outcome: Outcome<Performed> }[];
-      /** How long their commit took, if there was one. */
-      readonly commitMs?: number | undefined;
-    }
-  | { readonly isClosed: true };
+export type FromWriter = { readonly isReady: true } | Outcomes | { readonly isClosed: true };
+
+export interface Outcomes {
+  readonly outcomes: readonly { readonly id: number; readonly outcome: Outcome<Performed> }[];
+  /** How long their commit took, if there was one. */
+  readonly commitMs?: number | undefined;
+}
 
 export interface Writer {
   perform(command: Command): Promise<Performed>;
@@ -66,91 +65,62 @@ export async function startWriter(
   bounds: WriterBounds = BOUNDS,
   onCommit: (milliseconds: number, writes: number) => void = () => {},
 ): Promise<Writer> {
-  let state: "starting" | "ready" | "fallen" | "closing" | "closed" = "starting";
-  let worker: Worker;
-  let restart: Timer | undefined;
-  let unsent: Job[] = [];
-  let lastId = 0;
-  const waiting = waitingWrites();
-  const started = Promise.withResolvers<void>();
-  const closed = Promise.withResolvers<void>();
-  const isFirst = () => lastId === 0 && state === "starting";
-
-  const tell = (message: ToWriter) => worker.postMessage(packed(message));
-  const run = () => {
-    // Little lives in this thread, so its heap may stay small.
-    worker = new Worker(thread.href, { smol: true });
-    worker.onmessage = ({ data }: MessageEvent<Packed<FromWriter>>) => receive(unpacked(data));
-    worker.onerror = (event) => fall(thrown(event.message));
-    tell({ start });
-  };
-  const receive = (message: FromWriter) => {
-    if ("outcomes" in message) {
-      const { outcomes, commitMs } = message;
+  const queue = writeQueue(bounds, (jobs) => life.tell({ jobs }));
+  const life = await startThread(thread, start, bounds.restartMs, {
+    onOutcomes({ outcomes, commitMs }) {
       if (commitMs !== undefined) onCommit(commitMs, outcomes.length);
-      for (const { id, outcome } of outcomes) waiting.answer(id, outcome);
-    } else if ("isClosed" in message) end();
-    else {
-      if (state !== "closing") state = "ready";
-      started.resolve();
-    }
-  };
-  const fall = (error: Error) => {
-    const wasFirst = isFirst();
-    worker.terminate();
-    waiting.refuseAll(error);
-    unsent = [];
-    onFault(error);
-    if (state === "closing") return end();
-    state = "fallen";
-    if (wasFirst) started.reject(error);
-    else restart = setTimeout(run, bounds.restartMs);
-  };
-  const end = () => {
-    state = "closed";
-    clearInterval(overdue);
-    worker.terminate();
-    closed.resolve();
-  };
-  const send = () => {
-    if (unsent.length === 0) return;
-    tell({ jobs: unsent });
-    unsent = [];
-  };
-  const overdue = setInterval(waiting.giveUpAfter, Math.min(1000, bounds.deadlineMs / 4), bounds.deadlineMs);
-  overdue.unref();
-
-  run();
-  await started.promise;
+      for (const { id, outcome } of outcomes) queue.answer(id, outcome);
+    },
+    onFall(error) {
+      queue.refuseAll(error);
+      onFault(error);
+    },
+  });
   return {
-    perform(command) {
-      if (state !== "ready") return Promise.reject(new Unavailable("The writer is not running."));
-      if (waiting.count() >= bounds.queued) return Promise.reject(tooManyWait("writes"));
-      const id = ++lastId;
-      const deadline = Date.now() + bounds.deadlineMs;
-      // One message for all the writes of one turn of the event loop.
-      if (unsent.push({ id, command, deadline }) === 1) setImmediate(send);
-      return waiting.add(id);
+    perform: (command) =>
+      life.isReady() ? queue.add(command) : Promise.reject(new Unavailable("The writer is not running.")),
+    forgetAnswers(forgetBefore) {
+      if (life.isReady()) life.tell({ forgetBefore });
     },
-    forgetAnswers: (forgetBefore) => {
-      if (state === "ready") tell({ forgetBefore });
-    },
-    isReady: () => state === "ready" && waiting.longestMs() <= bounds.stalledMs,
-    waiting: waiting.count,
+    isReady: () => life.isReady() && queue.longestMs() <= bounds.stalledMs,
+    waiting: queue.count,
     async close() {
-      clearTimeout(restart);
-      if (state === "fallen") end();
-      if (state === "closed") return;
-      state = "closing";
-      send();
-      tell({ close: true });
-      await closed.promise;
+      queue.send();
+      await life.close();
+      queue.close();
     },
   };
 }
 
-/** What a thread threw comes as the runtime prints it, with pieces of the source; of the database's trouble only the cause is of use. */
-function thrown(printed: string): Error {
-  const said = Array.from(printed.matchAll(/^ *\^\n(.+)$/gm), ([, line]) => line);
-  return said[0]?.startsWith("Failure: ") ? new Unavailable(said.at(-1)) : new Error(printed);
+/** Writes on their way to the thread, and those that wait for what becomes of them there. */
+function writeQueue({ queued, deadlineMs }: WriterBounds, tell: (jobs: readonly Job[]) => void) {
+  let unsent: Job[] = [];
+  let lastId = 0;
+  const waiting = waitingWrites();
+  const overdue = setInterval(waiting.giveUpAfter, Math.min(1000, deadlineMs / 4), deadlineMs);
+  overdue.unref();
+  const send = () => {
+    if (unsent.length === 0) return;
+    tell(unsent);
+    unsent = [];
+  };
+  return {
+    add(command: Command): Promise<Performed> {
+      if (waiting.count() >= queued) return Promise.reject(tooManyWait("writes"));
+      const id = ++lastId;
+      const deadline = Date.now() + deadlineMs;
+      // One message for all the writes of one turn of the event loop.
+      if (unsent.push({ id, command, deadline }) === 1) setImmediate(send);
+      return waiting.add(id);
+    },
+    send,
+    answer: waiting.answer,
+    refuseAll(error: Error): void {
+      waiting.refuseAll(error);
+      unsent = [];
+    },
+    count: waiting.count,
+    longestMs: waiting.longestMs,
+    close: (): void => clearInterval(overdue),
+  };
 }
