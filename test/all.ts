@@ -8,8 +8,8 @@ import { needed } from "./tools.ts";
 /** What speaks to a server through its API, whatever the engine behind it. */
 const API_TESTS = [
   "test/{api,access}/*.test.ts",
-  // The others are about what is said and refused before a store is asked.
-  "test/contract/{bodies,conditional,creations,cursors,deprecation,idempotency,keys,order}.test.ts",
+  // The others are about what is said and refused before an operation asks the store.
+  "test/contract/{conditional,creations,cursors,deprecation,idempotency,order}.test.ts",
   "test/contract/rates*.test.ts",
   "test/limits/{anonymous,bans,bursts,lifting,memory,quotas,restart,strikes,usage}.test.ts",
   "test/http/rehearsed-faults.test.ts",
