@@ -91,21 +91,39 @@ export function holdFile(path: string, purpose: keyof typeof HOLDS = "serve"): D
   return holdFile(path, purpose);
 }
 
-/** Whether an import holds the file. A server is known at once; who only asks, as this does, is gone in a moment. */
+/**
+ * Whether an import holds the file. A server is known at once, and one that came meanwhile by a second look; who only asks,
+ * as this does, is gone in a moment.
+ */
 export function isFileBeingFilled(path: string): boolean {
   const lock = lockOf(path);
   if (!existsSync(lock)) return false;
-  let canBeRead = false;
   try {
     using database = new Database(lock, { readwrite: true });
-    database.run("pragma busy_timeout = 0");
-    database.run("select 1 from sqlite_schema");
-    canBeRead = true;
-    database.run(`pragma busy_timeout = ${FIRST_MS}`);
-    database.run(HOLDS.fill);
+    return canBeRead(database) && isHeld(database) && canBeRead(database);
+  } catch {
+    // It went with its import, or cannot be opened by this user.
+    return false;
+  }
+}
+
+function canBeRead(lock: Database): boolean {
+  lock.run("pragma busy_timeout = 0");
+  return !isBusyAt(() => lock.run("select 1 from sqlite_schema"));
+}
+
+function isHeld(lock: Database): boolean {
+  lock.run(`pragma busy_timeout = ${FIRST_MS}`);
+  return isBusyAt(() => lock.run(HOLDS.fill));
+}
+
+function isBusyAt(work: () => void): boolean {
+  try {
+    work();
     return false;
   } catch (error) {
-    return canBeRead && isBusy(error);
+    if (isBusy(error)) return true;
+    throw error;
   }
 }
 
