@@ -89,7 +89,7 @@ async function diagnosis(options: Readonly<Record<string, unknown>>): Promise<Di
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;
     const message = error.cause instanceof Error ? error.cause.message : String(error.cause);
-    if ((error.cause as { code?: string } | undefined)?.code?.startsWith("SQLITE_CANTOPEN"))
+    if (/^SQLITE_(CANTOPEN|READONLY)/.test((error.cause as { code?: string } | undefined)?.code ?? ""))
       throw new Refused(
         `Cannot look at the database: ${message}. Run the doctor as the user of the server; the folder must be writable.`,
       );

@@ -1,6 +1,6 @@
 // An import that fails after its first line, or is not at its end, as its operator sees it: nothing is lost.
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { aPlace, exported, type Place } from "../move/places.ts";
 import { eventually, PETSTORE, petstore, serving } from "./command.ts";
@@ -56,8 +56,7 @@ interface UnderWay {
 }
 
 /** An import into a new file that has read half of its export. */
-async function halfImported(cut: Cut): Promise<UnderWay> {
-  const database = join(cut.folder, "new.db");
+async function halfImported(cut: Cut, database = join(cut.folder, "new.db")): Promise<UnderWay> {
   const half = cut.whole.length / 2;
   const child = Bun.spawn([PETSTORE, "import", "-"], {
     env: { PATH: process.env.PATH, DATABASE_URL: database },
@@ -114,6 +113,24 @@ test("while a store is imported a server and every command say so, and change no
   expect(await finish()).toBe(0);
   expect(await exported(database)).toBe(cut.whole);
 }, 30_000);
+
+test("a link that is there before its file leads an import, and who asks for one, to the same place", async () => {
+  await using cut = await aCutExport();
+  const place = join(cut.folder, "place");
+  const link = join(cut.folder, "link.db");
+  symlinkSync("place/store.db", link);
+  expect(await petstore(["import", cut.file, "--database-url", link])).toMatchObject(cannot);
+  expect(existsSync(place)).toBe(false);
+  const { finish } = await halfImported(cut, link);
+  for (const database of [link, join(place, "store.db")]) {
+    const stderr = expect.stringContaining(`An import is filling ${database}`);
+    expect(await petstore(["doctor", "--database-url", database])).toMatchObject({ code: 1, stderr });
+  }
+  expect(await finish()).toBe(0);
+  expect(await exported(link)).toBe(cut.whole);
+  expect(statSync(link).mode & 0o777).toBe(0o600);
+  expect(statSync(place).mode & 0o777).toBe(0o700);
+});
 
 test("an import that was killed keeps nobody from its file", async () => {
   await using cut = await aCutExport();

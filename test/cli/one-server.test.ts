@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { holdStore } from "../../src/store/open.ts";
+import { holdStore, isBeingFilled } from "../../src/store/open.ts";
 import { root } from "../sources.ts";
 import { aFolder, eventually, petstore, serving } from "./command.ts";
 
@@ -81,6 +81,28 @@ test("who waits for a lock that is taken away, as an import does at its end, hol
   rmSync(lock);
   before?.[Symbol.dispose]();
   await child.stdout.getReader().read();
+  expect(await holdStore(folder.database)).toBeNull();
+  child.stdin.end();
+  expect(await child.exited).toBe(0);
+});
+
+test("a server that starts while somebody asks for an import is taken for none", async () => {
+  using folder = aFolder();
+  await petstore(["migrate"], { env: { DATABASE_URL: folder.database } });
+  const startsAfterAnother = `
+    const [database, place] = process.argv.reverse();
+    const { holdFile } = await import(place);
+    const other = holdFile(database, "fill");
+    console.log("held");
+    await Bun.sleep(100);
+    other[Symbol.dispose]();
+    globalThis.held = holdFile(database);
+    await Bun.stdin.text();`;
+  const place = join(root, "src/store/sqlite/place.ts");
+  const command = [process.execPath, "-e", startsAfterAnother, place, folder.database];
+  const child = Bun.spawn(command, { stdin: "pipe" });
+  await child.stdout.getReader().read();
+  expect(await isBeingFilled(folder.database)).toBe(false);
   expect(await holdStore(folder.database)).toBeNull();
   child.stdin.end();
   expect(await child.exited).toBe(0);

@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { aFolder, PETSTORE, petstore, run, serving } from "./command.ts";
 
 test("a first admin key that cannot be written is not made: one sentence, and the next start makes it", async () => {
@@ -210,4 +211,17 @@ test("a database that may not be opened is no damage", async () => {
   const { code, stdout, stderr } = await petstore(["doctor"], { env });
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toMatch(/^petstore: Cannot look at the database: unable to open database file\. [^\n]+\n$/);
+});
+
+test("a database in a folder that may not be written is no damage", async () => {
+  using folder = aFolder();
+  const env = { DATABASE_URL: folder.database };
+  await petstore(["migrate"], { env });
+  chmodSync(dirname(folder.database), 0o500);
+  // Root is kept from nothing, unless it gives that up.
+  const withoutPower = process.getuid?.() === 0 ? ["setpriv", "--bounding-set=-dac_override"] : [];
+  const { code, stdout, stderr } = await run([...withoutPower, PETSTORE, "doctor"], { env });
+  chmodSync(dirname(folder.database), 0o700);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toMatch(/^petstore: Cannot look at the database: [^\n]+ the folder must be writable\.\n$/);
 });

@@ -230,6 +230,17 @@ test("an event that cannot be kept undoes its own write alone", async () => {
   store.db.exec("delete from events");
 });
 
+test("of large writes few events wait in memory, and all are told", async () => {
+  const tellMany: Job = async (into) => {
+    for (let each = 0; each < 1500; each++) await tell(`pets/${each}`)(into);
+    return store.db.appended.count();
+  };
+  const [waiting] = await together(tellMany, tell("pets/last"));
+  expect(unwrap(waiting as Outcome<unknown>)).toBeLessThan(1000);
+  expect(told()).toEqual([...Array.from({ length: 1500 }, (_, each) => `pets/${each}`), "pets/last"]);
+  store.db.exec("delete from events");
+});
+
 test("a write that asks for the last event counts those of its own batch", async () => {
   const last: Job = async (into) => into.lastEvent();
   const [before, , after] = await together(last, tell("pets/1"), last);

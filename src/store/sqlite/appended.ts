@@ -2,7 +2,8 @@ import type { RowsStatement, Statement, Value } from "../statement.ts";
 
 /**
  * Rows of a transaction that wait to be added to tables that only grow: many in one statement are less work for SQLite
- * than one after another. They are added before the commit, and before anybody asks for such rows.
+ * than one after another. They are added before the commit, before anybody asks for such rows, and when they
+ * are many.
  */
 export interface Appended {
   add<Row extends object>(into: RowsStatement<Row>, rows: readonly Row[]): void;
@@ -13,6 +14,9 @@ export interface Appended {
   drop(): void;
 }
 
+/** More than so many are not kept waiting: a batch may be of large writes. */
+const WAITING_ROWS = 1000;
+
 export function appendedRows(run: (statement: Statement, values: Value[]) => void): Appended {
   const waiting = new Map<RowsStatement<object>, object[]>();
   let count = 0;
@@ -20,20 +24,22 @@ export function appendedRows(run: (statement: Statement, values: Value[]) => voi
     waiting.clear();
     count = 0;
   };
+  const settle = () => {
+    if (count === 0) return;
+    for (const [into, rows] of waiting)
+      for (const [statement, values] of into.parts(rows)) run(statement, values);
+    drop();
+  };
   return {
     add(into, rows) {
       const others = waiting.get(into as never);
       if (others) others.push(...rows);
       else waiting.set(into as never, [...rows]);
       count += rows.length;
+      if (count >= WAITING_ROWS) settle();
     },
     count: () => count,
-    settle() {
-      if (count === 0) return;
-      for (const [into, rows] of waiting)
-        for (const [statement, values] of into.parts(rows)) run(statement, values);
-      drop();
-    },
+    settle,
     drop,
   };
 }

@@ -6,12 +6,13 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  readlinkSync,
   realpathSync,
   rmdirSync,
   rmSync,
   statSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { Unavailable } from "../../core/failure.ts";
 
 /** What stands beside a database and is part of it: a log that is not yet copied, or a journal that is not yet undone. */
@@ -28,9 +29,10 @@ const HOLDS = { serve: "begin exclusive", fill: "begin immediate" } as const;
 /** What is in the store is nobody's business but its owner's: folder and file are made so. */
 export function makePlace(path: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const file = leadsTo(path);
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     // Only ever a new file: closing another descriptor of an open database would drop the process's locks on it.
-    closeSync(openSync(path, "wx", 0o600));
+    closeSync(openSync(file, "wx", 0o600));
   } catch (error) {
     if ((error as { code?: string }).code !== "EEXIST") throw new Unavailable(error);
   }
@@ -43,7 +45,8 @@ export interface Filled extends Disposable {
 }
 
 /** Null if a server or another import has the file. With it go what stands beside it and the folders that were made for it. */
-export function holdToFill(path: string): Filled | null {
+export function holdToFill(name: string): Filled | null {
+  const path = leadsTo(name);
   const folders = missingFolders(path);
   const lock = lockOf(path);
   const held = holdFile(path, "fill");
@@ -91,21 +94,39 @@ export function holdFile(path: string, purpose: keyof typeof HOLDS = "serve"): D
   return holdFile(path, purpose);
 }
 
-/** Whether an import holds the file. A server is known at once; who only asks, as this does, is gone in a moment. */
+/**
+ * Whether an import holds the file. A server is known at once, and one that came meanwhile by a second look; who only asks,
+ * as this does, is gone in a moment.
+ */
 export function isFileBeingFilled(path: string): boolean {
   const lock = lockOf(path);
   if (!existsSync(lock)) return false;
-  let canBeRead = false;
   try {
     using database = new Database(lock, { readwrite: true });
-    database.run("pragma busy_timeout = 0");
-    database.run("select 1 from sqlite_schema");
-    canBeRead = true;
-    database.run(`pragma busy_timeout = ${FIRST_MS}`);
-    database.run(HOLDS.fill);
+    return canBeRead(database) && isHeld(database) && canBeRead(database);
+  } catch {
+    // It went with its import, or cannot be opened by this user.
+    return false;
+  }
+}
+
+function canBeRead(lock: Database): boolean {
+  lock.run("pragma busy_timeout = 0");
+  return !isBusyAt(() => lock.run("select 1 from sqlite_schema"));
+}
+
+function isHeld(lock: Database): boolean {
+  lock.run(`pragma busy_timeout = ${FIRST_MS}`);
+  return isBusyAt(() => lock.run(HOLDS.fill));
+}
+
+function isBusyAt(work: () => void): boolean {
+  try {
+    work();
     return false;
   } catch (error) {
-    return canBeRead && isBusy(error);
+    if (isBusy(error)) return true;
+    throw error;
   }
 }
 
@@ -121,7 +142,19 @@ function isBusy(error: unknown): boolean {
 
 /** Other names of the file lead to the same lock. */
 function lockOf(path: string): string {
-  return `${existsSync(path) ? realpathSync(path) : path}-lock`;
+  return `${leadsTo(path)}-lock`;
+}
+
+/** Where the file is or will be made: a link may be there before it. */
+function leadsTo(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    const isEmptyLink =
+      (error as { code?: string }).code === "ENOENT" &&
+      lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink();
+    return isEmptyLink ? leadsTo(resolve(realpathSync(dirname(path)), readlinkSync(path))) : path;
+  }
 }
 
 /** Asks whether the path still leads to the file that it leads to now. */
