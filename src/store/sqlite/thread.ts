@@ -9,6 +9,12 @@ import { sqliteWrites } from "./writes.ts";
 
 /** Writes in one commit at the most, so that the first of them does not wait for all the others. */
 const BATCH_WRITES = 256;
+/** A commit that takes longer than this is a slow disk's: there writes wait for it anyway, and their work gives way to reads ... */
+const SLOW_COMMIT_MS = 4;
+/** ... after so much of it ... */
+const WORK_MS = 1;
+/** ... for so long. On one core reads would wait for a whole batch. */
+const REST_MS = 0.5;
 /** Pages in the log (of 4 KiB) after which it is copied into the database once writes have paused for a moment ... */
 const COPY_AFTER_PAUSE = 1000;
 const PAUSE_MS = 50;
@@ -35,6 +41,7 @@ export function runWriter(port: Port, perform: Perform): (message: ToWriter) => 
 /** Takes what has come, commits it together, answers, and looks again. */
 function writerLoop({ path, rules }: WriterStart, port: Port, perform: Perform): (message: ToWriter) => void {
   let commitMs: number | undefined;
+  const rests = restsAtWork();
   const db = timed(connect(path, "write"), (milliseconds) => {
     commitMs = milliseconds;
   });
@@ -70,8 +77,10 @@ function writerLoop({ path, rules }: WriterStart, port: Port, perform: Perform):
   };
   const commitWaiting = async () => {
     const jobs = queue.splice(0, BATCH_WRITES);
+    rests.begin(commitMs ?? 0);
     commitMs = undefined;
     const outcomes = await commitTogether(db, jobs, ({ command, deadline }) => {
+      rests.take();
       // Its caller has been told that it may not have been done: it must not be done so late. Those behind it are.
       if (Date.now() > deadline) fail("unavailable", "This write was not done: it waited too long.");
       return perform(store, command, rules);
@@ -102,6 +111,25 @@ function writerLoop({ path, rules }: WriterStart, port: Port, perform: Perform):
     if (isRunning) return;
     isRunning = true;
     setImmediate(run);
+  };
+}
+
+/** Lets others have the processor now and then, where the last commit tells of a slow disk. */
+function restsAtWork() {
+  // Nobody wakes it: it ends by itself.
+  const bed = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  let isSlow = false;
+  let since = 0;
+  return {
+    begin(commitMs: number): void {
+      isSlow = commitMs > SLOW_COMMIT_MS;
+      if (isSlow) since = performance.now();
+    },
+    take(): void {
+      if (!isSlow || performance.now() - since < WORK_MS) return;
+      Atomics.wait(bed, 0, 0, REST_MS);
+      since = performance.now();
+    },
   };
 }
 
