@@ -61,10 +61,9 @@ export async function start(config: Config, surroundings: Surroundings): Promise
 
   const lookForChanges = accessWatch(store, admission.callers.forget);
   await lookForChanges();
-  const timers = [
-    setInterval(lookForChanges, LOOK_FOR_CHANGES_MS),
-    setInterval(sweepNow, SWEEP_EVERY_MS, house, data),
-  ];
+  const timers = [setInterval(lookForChanges, LOOK_FOR_CHANGES_MS)];
+  // By a clock that is moved by hand nothing goes as long as nobody asks for it.
+  if (!house.isClockMoved) timers.push(setInterval(sweepNow, SWEEP_EVERY_MS, house, data));
   return {
     url: urlOf(config.host, server.port),
     metricsUrl: metricsServer && `${urlOf(config.metricsHost, metricsServer.port)}/metrics`,
