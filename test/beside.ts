@@ -22,6 +22,8 @@ export interface RawDb {
   /** The first column of the first row. */
   value(text: string): Awaitable<unknown>;
   exec(text: string): Awaitable<void>;
+  /** The same for as long as nobody commits anything, here or elsewhere: whoever reads twice under one reads the same. */
+  version(): Awaitable<string>;
   /** Holds up every write of a ban, as another process in a long transaction would, until it lets go. */
   holdUp(): Awaitable<void>;
   letGo(): Awaitable<void>;
@@ -46,7 +48,16 @@ async function aFile(): Promise<Database> {
     async open(now) {
       const store = openStore(url, now);
       const { rows, value, exec } = store.db;
-      const db = { rows, value, exec, holdUp: () => exec("begin immediate"), letGo: () => exec("commit") };
+      const db: RawDb = {
+        rows,
+        value,
+        exec,
+        // The first counts what others commit, the second what this connection changes.
+        version: () =>
+          String(value("select data_version || ' ' || total_changes() from pragma_data_version")),
+        holdUp: () => exec("begin immediate"),
+        letGo: () => exec("commit"),
+      };
       return { ...store, db };
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
@@ -69,10 +80,13 @@ async function openBeside(url: string, now: number): Promise<Beside> {
   const wire = await openWire({ url, ...patience }, () => {});
   const rows = async (text: string) => (await wire.send({ text })).rows as Record<string, unknown>[];
   const exec = async (text: string) => void (await rows(text));
+  const value = async (text: string) => Object.values((await rows(text))[0] ?? {})[0];
   const db: RawDb = {
     rows,
     exec,
-    value: async (text) => Object.values((await rows(text))[0] ?? {})[0],
+    value,
+    // Which transactions are seen to have ended: PostgreSQL's own name for what a statement reads.
+    version: async () => String(await value("select pg_current_snapshot()::text")),
     async holdUp() {
       await exec("begin");
       await exec("lock table bans in exclusive mode");

@@ -59,8 +59,15 @@ export function holdAgainstContract(method: string, path: string, reply: Reply):
 
 /** The endpoint that answers at a path: the most exact pattern has the path, whatever its methods. */
 export function endpointAt(method: string, pathname: string): Endpoint | undefined {
-  const matches = everyEndpoint
-    .filter((each) => new RegExp(`^${each.path.replace(/\{\w+\}/g, "[^/]+")}$`).test(pathname))
-    .sort((a, b) => a.path.split("{").length - b.path.split("{").length);
-  return matches.find((each) => each.method === method && each.path === matches[0]?.path);
+  const found = paths.find(({ pattern }) => pattern.test(pathname));
+  return found?.endpoints.find((each) => each.method === method);
 }
+
+/** Every path of the contract, the most exact first. */
+const paths = [...Map.groupBy(everyEndpoint, ({ path }) => path)]
+  .map(([path, endpoints]) => ({
+    pattern: new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`),
+    endpoints,
+    holes: path.split("{").length,
+  }))
+  .sort((a, b) => a.holes - b.holes);
