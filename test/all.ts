@@ -53,7 +53,7 @@ const phases: readonly (readonly (readonly Step[])[])[] = [
       {
         name: "tests of the API on PostgreSQL and Valkey",
         command: [bin("bun"), "--no-install", "test/on-valkey.ts", ...found(...API_TESTS)],
-        env: { TEST_ENGINE: "postgres", FUZZ_RUNS: "400" },
+        env: { TEST_ENGINE: "postgres", FUZZ_RUNS: "800" },
       },
     ],
     [
