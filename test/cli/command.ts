@@ -137,14 +137,6 @@ export async function eventually(
   return isTrue();
 }
 
-/** A port that was free a moment ago. */
-export function aFreePort(): number {
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const port = server.port as number;
-  server.stop(true);
-  return port;
-}
-
 /** The admin key that a first start left beside the database. */
 export function adminKey(folder: Folder): string {
   return readFileSync(folder.file("data/admin.key"), "utf8").trim();

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
-import { aFolder, aFreePort, petstore } from "./command.ts";
+import { aFreePort } from "../servers/port.ts";
+import { aFolder, petstore } from "./command.ts";
 
 interface Fault {
   readonly fault: string;

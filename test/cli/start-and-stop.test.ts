@@ -1,8 +1,9 @@
 // A stop that comes while a server starts. PostgreSQL holds the start up where a test wants it.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
+import { aFreePort } from "../servers/port.ts";
 import { aPostgres, type PostgresServer } from "../servers/postgres.ts";
-import { aFolder, aFreePort, eventually, PETSTORE, petstore } from "./command.ts";
+import { aFolder, eventually, PETSTORE, petstore } from "./command.ts";
 
 const TIME_LIMIT_MS = 30_000;
 

@@ -2,9 +2,10 @@
 import { expect, test } from "bun:test";
 import type { Redis } from "ioredis";
 import { aCertificate } from "../servers/certificate.ts";
+import { aFreePort } from "../servers/port.ts";
 import { aPostgres, givenToServer } from "../servers/postgres.ts";
 import { aValkey } from "../servers/valkey.ts";
-import { adminKey, aFolder, aFreePort, serving } from "./command.ts";
+import { adminKey, aFolder, serving } from "./command.ts";
 
 test("a server asks PostgreSQL and Valkey over TLS", async () => {
   using made = await aCertificate();

@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { Redis } from "ioredis";
 import type { LimitedKey } from "../../src/core/ports.ts";
-import { aFreePort, eventually } from "../cli/command.ts";
+import { eventually } from "../cli/command.ts";
 import { aStore, NOON, type Person, type TestStore } from "../harness.ts";
+import { aFreePort } from "../servers/port.ts";
 import { aValkey, type ValkeyOptions, type ValkeyServer } from "../servers/valkey.ts";
 import { AT_NOON, inValkey } from "./in-valkey.ts";
 import { ask, askTimes, limitsOf, tally } from "./spending.ts";

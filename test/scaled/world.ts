@@ -1,6 +1,7 @@
 // Three servers as an operator runs them: processes behind nginx, on one PostgreSQL that syncs to disk and one Valkey.
-import { adminKey, aFolder, aFreePort, eventually, petstore, serving } from "../cli/command.ts";
+import { adminKey, aFolder, eventually, petstore, serving } from "../cli/command.ts";
 import { aNginx, type Nginx } from "../servers/nginx.ts";
+import { aFreePort } from "../servers/port.ts";
 import { aPostgres, type PostgresServer } from "../servers/postgres.ts";
 import { aValkey, type ValkeyServer } from "../servers/valkey.ts";
 import { type Heartbeat, heartbeat } from "./heartbeat.ts";

@@ -1,5 +1,6 @@
 // A real cluster for the tests: three primaries that share the slots, one that has none, and a replica of the last.
-import { aFreePort, eventually } from "../cli/command.ts";
+import { eventually } from "../cli/command.ts";
+import { aFreePort } from "./port.ts";
 import { aValkey, type ValkeyServer } from "./valkey.ts";
 
 const PRIMARIES = 3;

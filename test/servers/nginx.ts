@@ -2,8 +2,8 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { aFreePort } from "../cli/command.ts";
 import { needed } from "../tools.ts";
+import { aFreePort } from "./port.ts";
 
 const CONFIGURATION = resolve(import.meta.dir, "../../deploy/nginx.conf");
 /** Where Debian has it; the path of an ordinary user does not always lead there. */

@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { openPostgresStore } from "../../src/store/postgres/store.ts";
 import { needed } from "../tools.ts";
+import { aFreePort } from "./port.ts";
 
 const PROGRAMS = "/usr/lib/postgresql/15/bin";
 const USER = "postgres";
@@ -238,12 +239,4 @@ function statOf(pid: number): string[] {
   } catch {
     return ["T", "0"];
   }
-}
-
-/** A port that was free a moment ago. */
-function aFreePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
 }

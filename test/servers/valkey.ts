@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
-import { aFreePort, eventually } from "../cli/command.ts";
+import { eventually } from "../cli/command.ts";
 import { needed } from "../tools.ts";
+import { aFreePort } from "./port.ts";
 
 const STARTS_WITHIN_MS = 10_000;
 

@@ -4,9 +4,10 @@ import { writeFileSync } from "node:fs";
 import { readConfig, type WrongSettings } from "../../src/config.ts";
 import { newTraceId } from "../../src/traces/context.ts";
 import { SPANS_AT_ONCE } from "../../src/traces/exporter.ts";
-import { adminKey, aFolder, aFreePort, eventually, serving } from "../cli/command.ts";
+import { adminKey, aFolder, eventually, serving } from "../cli/command.ts";
 import { aStore, type TestStore } from "../harness.ts";
 import { figureOf, metricsOf } from "../metrics/shop.ts";
+import { aFreePort } from "../servers/port.ts";
 import { aCollector, span, taken } from "./collector.ts";
 
 const TIME_LIMIT_MS = 20_000;

@@ -1,7 +1,8 @@
 // What is sent to a collector, what again, and what is dropped.
 import { expect, test } from "bun:test";
 import { exporter, QUEUED_SPANS, SPANS_AT_ONCE } from "../../src/traces/exporter.ts";
-import { aFreePort, eventually } from "../cli/command.ts";
+import { eventually } from "../cli/command.ts";
+import { aFreePort } from "../servers/port.ts";
 import { aCollector, type Collector, span, taken } from "./collector.ts";
 
 const SOON_MS = 8000;
