@@ -1454,7 +1454,8 @@ export interface OrdersResource {
 export interface InventoryResource {
   /**
    * List stock.
-   * With `maxQuantity` the entries come lowest stock first; otherwise in the order of their pets' ids.
+   * With `maxQuantity`, which is for stock that runs low, the entries come lowest first; otherwise in the
+   * order of their pets' ids.
    * GET /store/inventory, for keys of the role customer or above.
    */
   list(query?: InventoryListQuery, options?: CallOptions): ListCall<InventoryItem>;

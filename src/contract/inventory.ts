@@ -5,10 +5,10 @@ import {
   InventoryItem,
   InventoryItems,
   InventoryUpdate,
+  lowStockFilter,
   Movements,
   PetStatus,
   paging,
-  stockCountFilter,
 } from "./shapes.ts";
 
 const item = { petId: 7, quantity: 3, status: "available" };
@@ -19,14 +19,14 @@ export const inventory = {
     at: "GET /store/inventory",
     summary: "List stock",
     description:
-      "With `maxQuantity` the entries come lowest stock first; otherwise in the order of their pets' ids.",
+      "With `maxQuantity`, which is for stock that runs low, the entries come lowest first; otherwise in the order of their pets' ids.",
     role: "customer",
     query: {
       status: array(PetStatus, {
         maxItems: 3,
         description: "Only entries of these statuses; may be repeated.",
       }).optional(),
-      maxQuantity: stockCountFilter.described("Only entries with at most this stock.").optional(),
+      maxQuantity: lowStockFilter.described("Only entries with at most this stock.").optional(),
       ...paging,
     },
     returns: InventoryItems,

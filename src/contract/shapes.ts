@@ -1,3 +1,4 @@
+import { LOW_STOCK } from "./bounds.ts";
 import {
   array,
   boolean,
@@ -256,7 +257,7 @@ export const paging = {
 };
 
 export const dateTimeFilter = dateTime;
-export const stockCountFilter = setCount;
+export const lowStockFilter = int({ minimum: 0, maximum: LOW_STOCK, format: "int32" });
 
 /** Words of people: no NUL, no broken characters. */
 export function text(characters: number, isRequired: boolean): Shape<string> {

@@ -149,12 +149,14 @@ export interface PageQuery {
 }
 
 export interface PetQuery extends PageQuery {
+  /** By quantity only together with `maxQuantity`. */
   readonly sort: "id" | "name" | "quantity";
   readonly ids?: readonly Int64[] | undefined;
   readonly statuses?: readonly PetStatus[] | undefined;
   readonly categoryId?: Int64 | undefined;
   /** Folded, see names.ts. */
   readonly namePrefix?: string | undefined;
+  /** At most `LOW_STOCK`. */
   readonly maxQuantity?: number | undefined;
 }
 

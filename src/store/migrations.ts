@@ -1,3 +1,4 @@
+import { lowStock } from "./low-stock.ts";
 import { sessionTables } from "./session-tables.ts";
 import { operatorsWebhooks, removedWebhooks, webhookTables } from "./webhook-tables.ts";
 
@@ -9,6 +10,10 @@ export interface Dialect {
   readonly bytes: string;
   /** Text that is compared by code points. */
   readonly foldedText: string;
+  /** A column that is always what an expression over its row's others gives. */
+  readonly derived: (expression: string) => string;
+  /** Leaves room for changed rows beside the old ones, where an engine keeps both for a while. */
+  readonly roomForChanges: (table: string) => readonly string[];
   /** What follows the closing parenthesis of a table. */
   readonly tableEnd: string;
   /** Lets whoever may read a table's rows see the last number that one was given. */
@@ -252,4 +257,5 @@ export const migrations: readonly Migration[] = [
   sessionTables,
   operatorsWebhooks,
   removedWebhooks,
+  lowStock,
 ];

@@ -70,7 +70,7 @@ const anyPet = sql<{ id: number }>`select id from pets limit 1`;
 const anyCategory = sql<{ id: number }>`select id from categories limit 1`;
 
 const everyStatus: readonly PetStatus[] = ["available", "pending", "sold"];
-const sortColumns = { id: "id", name: "name_key", quantity: "quantity" } as const;
+const sortColumns = { id: "id", name: "name_key", quantity: "low_stock" } as const;
 
 type PetReads = Pick<Reads, "pet" | "petWithCategory" | "pets" | "stock" | "isEmpty">;
 
@@ -163,7 +163,7 @@ function petPage(query: PetQuery, columns: Fragment, names: string) {
   const narrow = (where: Conditions) => {
     if (categoryId !== undefined) where.add("category_id = ?", categoryId);
     if (namePrefix !== undefined) startsWith(where, namePrefix);
-    if (maxQuantity !== undefined) where.add("quantity <= ?", maxQuantity);
+    if (maxQuantity !== undefined) where.add("low_stock <= ?", maxQuantity);
   };
   const each = (status: PetStatus) => (where: Conditions) => narrow(where.add("status = ?", status));
   const named = (where: Conditions) => {

@@ -123,18 +123,14 @@ describe("the list of stock", () => {
     expect(await listed("&maxQuantity=4&status=available&status=pending")).toEqual(only(3, 5, 1));
   });
 
-  test.each([
-    "maxQuantity=-1",
-    "maxQuantity=x",
-    "maxQuantity=2147483648",
-    "status=lost",
-    "sort=id",
-    "petId=1",
-  ])("is not narrowed by %s", async (query) => {
-    const { status, body } = await shop.customer.get(`/store/inventory?${query}`);
-    expect([status, body.code]).toEqual([400, "invalid_parameter"]);
-    expect(body.details[0].field).toStartWith(query.split("=")[0] as string);
-  });
+  test.each(["maxQuantity=-1", "maxQuantity=x", "maxQuantity=1001", "status=lost", "sort=id", "petId=1"])(
+    "is not narrowed by %s",
+    async (query) => {
+      const { status, body } = await shop.customer.get(`/store/inventory?${query}`);
+      expect([status, body.code]).toEqual([400, "invalid_parameter"]);
+      expect(body.details[0].field).toStartWith(query.split("=")[0] as string);
+    },
+  );
 });
 
 describe("the ledger of a pet", () => {

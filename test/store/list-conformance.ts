@@ -1,5 +1,6 @@
 // What every engine owes the core about lists; a part of the one suite.
 import { expect, test } from "bun:test";
+import { LOW_STOCK } from "../../src/contract/bounds.ts";
 import type { ListedPet, ListedStock, OrderQuery, PetQuery, PetRecord } from "../../src/core/ports.ts";
 import type { Stock } from "../../src/core/status.ts";
 import { addCategory, addClient, addPet, type Beginning, DAY_MS, NOW, placeOrder } from "./opened.ts";
@@ -12,6 +13,7 @@ export function listCases(named: (name: string) => string, begun: () => Beginnin
     async () => {
       const { store, categoryId } = begun();
       const other = await store.transact((s) => addCategory(s, "Fish"));
+      const quantities = [1, 2, 0, 4, LOW_STOCK, 0, LOW_STOCK + 1, 8, 0];
       for (const [index, name] of ["rex", "Rex", "REXY", "Ärger", "zoë", "Zoe", "a", "A", "ab"].entries()) {
         const status = (["available", "pending", "sold"] as const)[index % 3] as Stock["status"];
         await store.transact(async (s) =>
@@ -20,7 +22,7 @@ export function listCases(named: (name: string) => string, begun: () => Beginnin
               name,
               categoryId: index % 2 === 0 ? other.id : categoryId,
               status,
-              quantity: status === "sold" ? 0 : index + 1,
+              quantity: status === "sold" ? 0 : (quantities[index] as number),
               openOrders: 0,
             },
             NOW,
@@ -36,7 +38,7 @@ export function listCases(named: (name: string) => string, begun: () => Beginnin
             for (const category of [undefined, other.id, 999_999])
               for (const ids of [undefined, some])
                 for (const prefix of sort === "name" ? [undefined, "re", "rex", "zo", "ä", "q"] : [undefined])
-                  for (const maxQuantity of sort === "quantity" ? [0, 3, 100] : [undefined]) {
+                  for (const maxQuantity of sort === "quantity" ? [0, 3, LOW_STOCK] : [undefined]) {
                     const query: PetQuery = {
                       sort,
                       descending,

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { LOW_STOCK } from "../../src/contract/bounds.ts";
 import { roles } from "../../src/contract/route.ts";
 import type { Reads } from "../../src/core/ports.ts";
+import { takenSomeUnits } from "../../src/store/pets.ts";
 import { readsInTurns } from "../../src/store/postgres/turns.ts";
 import { openWire, type Wire } from "../../src/store/postgres/wire.ts";
-import type { Arguments, Db, Statement } from "../../src/store/statement.ts";
+import { type Arguments, type Db, type Statement, sql } from "../../src/store/statement.ts";
 import { sharedPostgres } from "../servers/postgres.ts";
 import { anId, categoryLists, eventLists, orderLists, petLists } from "./lists.ts";
 
@@ -103,6 +105,28 @@ test("postgres: a page of pets or of stock reads about as many rows as it shows,
   for (const query of petLists()) found.push(...(await costly((asked) => asked.pets(query), query)));
   expect(found).toEqual([]);
 }, 60_000);
+
+test("postgres: units taken of plenty make no new entry in any index of pets, units of few do", async () => {
+  const inPlace = async (quantity: number) => {
+    await wire.send({ text: "begin" });
+    await wire.send({ text: `update pets set quantity = ${quantity}, status = 'available' where id = 1` });
+    const before = await hotUpdates();
+    const args = { id: 1, units: -1, openOrders: 1, more: -1, opened: 1, takes: 1 };
+    const taken = sql`${takenSomeUnits}`;
+    await wire.send({ text: taken.text, values: taken.values(args) });
+    const after = await hotUpdates();
+    await wire.send({ text: "rollback" });
+    return after - before;
+  };
+  expect([await inPlace(LOW_STOCK + 2), await inPlace(LOW_STOCK)]).toEqual([1, 0]);
+});
+
+/** Rows of pets that this transaction changed without a new entry in an index. */
+async function hotUpdates(): Promise<number> {
+  const text = "select pg_stat_get_xact_tuples_hot_updated('pets'::regclass) as updates";
+  const [counted] = (await wire.send({ text })).rows as { updates: number }[];
+  return Number(counted?.updates);
+}
 
 test("postgres: a page of categories reads about as many rows as it shows", async () => {
   const found = [];

@@ -8,7 +8,7 @@ import { count, some } from "../words.ts";
 import { usagePlots } from "./usage.ts";
 
 const FEW = 5;
-const LOW_STOCK = 1;
+const LAST_UNITS = 1;
 const DAY_MS = 86_400_000;
 const ranges = [7, 30, 90] as const;
 
@@ -111,7 +111,7 @@ function meters({ key }: Account, { minute, day, strikes, bannedUntil }: Limits)
 async function needed(signal: AbortSignal): Promise<Child> {
   const [open, low] = await Promise.all([
     petstore.orders.list({ complete: false, limit: FEW }, { signal }),
-    petstore.inventory.list({ status: ["available"], maxQuantity: LOW_STOCK, limit: FEW }, { signal }),
+    petstore.inventory.list({ status: ["available"], maxQuantity: LAST_UNITS, limit: FEW }, { signal }),
   ]);
   await learnPets(
     [...open, ...low].map(({ petId }) => petId),
@@ -122,7 +122,7 @@ async function needed(signal: AbortSignal): Promise<Child> {
     petId === undefined ? "a draft" : [`${quantity ?? 1} × `, petLink(petId)],
   ]);
   const last = low.map(({ petId, quantity }) => [petLink(petId), `: ${quantity} left`]);
-  const running = hrefOf("inventory", { status: "available", maxQuantity: LOW_STOCK });
+  const running = hrefOf("inventory", { status: "available", maxQuantity: LAST_UNITS });
   return h(
     "div",
     { class: "cards" },

@@ -16,6 +16,8 @@ const dialect: Dialect = {
   integer: "bigint",
   bytes: "bytea",
   foldedText: 'text collate "C"',
+  derived: (expression) => `generated always as (${expression}) stored`,
+  roomForChanges: (table) => [`alter table ${table} set (fillfactor = 90)`],
   tableEnd: "",
   showNumbers: (table) => [`grant select on sequence ${table}_id_seq to public`],
 };
