@@ -1,5 +1,6 @@
 import type { PetstoreApi } from "../contract/api.ts";
 import type { Int64, Order, OrderUpdate } from "../contract/shapes.ts";
+import { after, both } from "./after.ts";
 import {
   type Operations,
   type ReadContext,
@@ -93,11 +94,12 @@ export const orders: Operations<PetstoreApi["orders"]> = {
 };
 
 /** Does it for a client that is there; one that was removed since its key was looked up gets nothing. */
-async function forCaller<T>(cx: WriteContext, work: () => Awaitable<T>): Promise<T> {
+function forCaller<T>(cx: WriteContext, work: () => Awaitable<T>): Awaitable<T> {
   // Asked at once, so that it is no round trip of its own.
-  const [client, done] = await Promise.all([cx.store.keptClient(cx.caller.clientId), work()]);
-  if (!client) fail("revoked_api_key", "This API key was revoked. Ask for a new one.");
-  return done;
+  return after(both(cx.store.keptClient(cx.caller.clientId), work()), ([client, done]) => {
+    if (!client) fail("revoked_api_key", "This API key was revoked. Ask for a new one.");
+    return done;
+  });
 }
 
 /** The order if the caller may see it: another client's order is as unknown as one that never was. */
@@ -118,9 +120,9 @@ function answer(order: OrderRecord) {
 function shownOrder({ id, petId, quantity, shipDate, complete }: OrderRecord): Order {
   return {
     id,
-    ...(petId !== null && { petId }),
-    ...(quantity !== null && { quantity }),
-    ...(shipDate !== null && { shipDate: new Date(shipDate).toISOString() }),
+    petId: petId ?? undefined,
+    quantity: quantity ?? undefined,
+    shipDate: shipDate === null ? undefined : new Date(shipDate).toISOString(),
     complete,
   };
 }

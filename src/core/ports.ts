@@ -34,6 +34,7 @@ import type {
   PetQuery,
   PetRecord,
   PetWithCategory,
+  PlacedOrder,
   SessionRecord,
   Standing,
   StockMove,
@@ -109,7 +110,7 @@ export interface Writes extends Reads, WebhookWrites {
   /** `null`: the pet is unknown, not available while units are taken, or has too few. */
   moveStock(move: StockMove, now: number): Awaitable<PetRecord | null>;
   /** Takes the units and keeps the order. `null` as in `moveStock`. */
-  placeOrder(order: NewOrderRecord, now: number): Awaitable<{ order: OrderRecord; pet: PetRecord } | null>;
+  placeOrder(order: NewOrderRecord, now: number): Awaitable<PlacedOrder | null>;
   addDraft(draft: DraftRecord, now: number): Awaitable<OrderRecord>;
   /** `null`: the order is not as it was read. */
   changeOrder(before: OrderRecord, change: OrderChange): Awaitable<OrderRecord | null>;

@@ -9,6 +9,9 @@ export class Fragment {
 export class Statement<Row = unknown> {
   /** Its place among the prepared statements that a connection holds; none for a list, of which there are many. */
   readonly slot: number;
+  /** Whether each row that it gives is one that it changed. */
+  readonly isWrite: boolean;
+  private readonly forNow: Value[] = [];
 
   constructor(
     readonly text: string,
@@ -17,6 +20,7 @@ export class Statement<Row = unknown> {
     readonly shape?: (row: never) => Row,
   ) {
     this.slot = kind === "own" ? slots++ : -1;
+    this.isWrite = /^(insert|update|delete)\b/.test(text);
   }
 
   /** The same statement, giving its rows in another shape. */
@@ -26,9 +30,18 @@ export class Statement<Row = unknown> {
 
   /** The arguments in the order of the text. */
   values(args: Arguments): Value[] {
+    return this.filled(args, []);
+  }
+
+  /** The same in a list that is filled anew by the next who asks: for an engine that takes them at once. */
+  valuesForNow(args: Arguments): readonly Value[] {
+    return this.filled(args, this.forNow);
+  }
+
+  private filled(args: Arguments, values: Value[]): Value[] {
     if (Array.isArray(args)) return args;
-    const values: Value[] = [];
-    for (const name of this.names) values.push((args as Readonly<Record<string, Value>>)[name] as Value);
+    for (let at = 0; at < this.names.length; at++)
+      values[at] = (args as Readonly<Record<string, Value>>)[this.names[at] as string] as Value;
     return values;
   }
 }

@@ -5,10 +5,12 @@ import { basename, dirname } from "node:path";
 import { Unavailable } from "../../src/core/failure.ts";
 import { connect, connectReader } from "../../src/store/sqlite/connection.ts";
 import { openStore } from "../../src/store/sqlite/store.ts";
-import { sql } from "../../src/store/statement.ts";
+import { fragment, sql } from "../../src/store/statement.ts";
 import { aFolder } from "../cli/command.ts";
 
 const addCategory = sql`insert into categories (name, name_key, created_at) values (:name, :name, 0)`;
+const renamed = fragment`update categories set name = :name where name_key = :key`;
+const rename = sql`${renamed}`;
 const countCategories = sql<{ count: number }>`select count(*) as count from categories`;
 
 test("a writer syncs each commit, keeps references and leaves checkpoints to us", () => {
@@ -25,6 +27,29 @@ test("a writer syncs each commit, keeps references and leaves checkpoints to us"
   };
   for (const [name, wanted] of Object.entries(settings))
     expect(db.value(`pragma ${name}`), name).toBe(wanted);
+  close();
+});
+
+test("changes are counted as SQLite counts them, however a statement is asked, and what only looks counts nothing", () => {
+  using folder = aFolder();
+  const { db, close } = openStore(folder.database, 0);
+  const counted = () => [db.changes(), Number(db.value("select total_changes()"))];
+  const [ours, its] = counted() as [number, number];
+  const grown = () => counted().map((count, index) => count - (index === 0 ? ours : its));
+  const [named, removed] = [sql`${renamed} returning id`, sql`delete from categories returning id`];
+  for (const name of ["Dogs", "Cats", "Birds"]) db.run(addCategory, { name });
+  expect(grown()).toEqual([3, 3]);
+  db.run(rename, { name: "Hounds", key: "Dogs" });
+  db.run(rename, { name: "Hounds", key: "nobody" });
+  expect(grown()).toEqual([4, 4]);
+  db.get(named, { name: "Dogs", key: "Dogs" });
+  db.get(named, { name: "Dogs", key: "nobody" });
+  db.get(countCategories, {});
+  expect(grown()).toEqual([5, 5]);
+  db.all(removed, {});
+  db.all(removed, {});
+  db.all(countCategories, {});
+  expect(grown()).toEqual([8, 8]);
   close();
 });
 

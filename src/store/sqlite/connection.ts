@@ -47,7 +47,7 @@ export interface Connection extends Db {
   /** Runs it and says how many rows it changed, and the id of the last new one. */
   change(statement: Statement, args: Arguments): Changes;
   readonly appended: Appended;
-  /** How many rows were ever changed, or wait to be added. */
+  /** Goes up with each statement that changed rows, and with rows that wait to be added. */
   changes(): number;
   exec(text: string): void;
   /** Begins a transaction for writing. If SQLite ends it by itself, as on a full disk, nothing more is done until it is given up. */
@@ -144,7 +144,6 @@ export function connectReader(path: string): Reader {
 
 const beginSnapshot = sql`begin`;
 const endSnapshot = sql`commit`;
-const allChanges = sql`select total_changes() as count`;
 
 function connection(database: Database): Connection {
   // Held for as long as the connection: Bun's own cache keeps only twenty.
@@ -156,6 +155,8 @@ function connection(database: Database): Connection {
     return prepared[statement.slot] as PreparedStatement;
   };
   let isWriting = false;
+  // Counted here, because to ask SQLite takes as long as some writes.
+  let changed = 0;
   /** Without its transaction each statement would be committed by itself. */
   const requireWhole = () => {
     if (isWriting && !database.inTransaction) throw new Unavailable("SQLite has ended the transaction.");
@@ -167,7 +168,9 @@ function connection(database: Database): Connection {
   const change = (statement: Statement, args: Arguments): Changes => {
     requireWhole();
     try {
-      return held(statement).run(...statement.values(args));
+      const changes = held(statement).run(...statement.valuesForNow(args));
+      changed += changes.changes;
+      return changes;
     } catch (error) {
       throw classified(error);
     }
@@ -177,7 +180,8 @@ function connection(database: Database): Connection {
     get<Row>(statement: Statement<Row>, args: Arguments): Row | null {
       requireWhole();
       try {
-        const row = held(statement).get(...statement.values(args));
+        const row = held(statement).get(...statement.valuesForNow(args));
+        if (statement.isWrite && row !== null) changed++;
         return row === null || !statement.shape ? (row as Row | null) : statement.shape(row as never);
       } catch (error) {
         throw classified(error);
@@ -186,7 +190,8 @@ function connection(database: Database): Connection {
     all<Row>(statement: Statement<Row>, args: Arguments): Row[] {
       requireWhole();
       try {
-        const rows = held(statement).all(...statement.values(args));
+        const rows = held(statement).all(...statement.valuesForNow(args));
+        if (statement.isWrite) changed += rows.length;
         return statement.shape ? rows.map((row) => statement.shape?.(row as never) as Row) : (rows as Row[]);
       } catch (error) {
         throw classified(error);
@@ -200,7 +205,7 @@ function connection(database: Database): Connection {
     change,
     changes() {
       requireWhole();
-      return classifying(() => (held(allChanges).get() as { count: number }).count) + appended.count();
+      return changed + appended.count();
     },
     exec,
     begin() {
