@@ -34,7 +34,6 @@ import type {
   PetQuery,
   PetRecord,
   PetWithCategory,
-  PlacedOrder,
   SessionRecord,
   Standing,
   StockMove,
@@ -94,6 +93,12 @@ export interface Reads extends WebhookReads {
   accessRevision(): Awaitable<number>;
   /** Whether anything is in the catalogue. */
   isEmpty(): Awaitable<boolean>;
+}
+
+/** An order with its pet as the order left it. */
+export interface PlacedOrder {
+  readonly order: OrderRecord;
+  readonly pet: PetRecord;
 }
 
 /**

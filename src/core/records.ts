@@ -202,12 +202,6 @@ export interface PetChange {
   readonly reason: MovementReason;
 }
 
-/** An order with its pet as the order left it. */
-export interface PlacedOrder {
-  readonly order: OrderRecord;
-  readonly pet: PetRecord;
-}
-
 export interface NewOrderRecord {
   readonly clientId: number;
   readonly petId: Int64;

@@ -7,7 +7,10 @@ import type { Resolve } from "../worker/send.ts";
 /** What is outside of the server, and a test may bring along. */
 export interface Surroundings {
   readonly clock: () => number;
-  /** Whether a test moves the clock by hand; then it counts in Valkey too, in the place of Valkey's own. */
+  /**
+   * Whether a test moves the clock by hand; then it counts in Valkey too, in the place of Valkey's own, and nothing is swept by
+   * the machine's.
+   */
   readonly isClockMoved?: boolean;
   /** How long Valkey may be silent, where a busy machine is not to be taken for an outage. */
   readonly valkeyTimeoutMs?: number | undefined;

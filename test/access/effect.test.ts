@@ -135,8 +135,6 @@ test("a change by another process holds within a second", async () => {
     const random = crypto.getRandomValues(new Uint8Array(32));
     const command = { operation, caller, input: input(person), now: store.clock.now, random };
     await store.beside.transact((writes) => perform(writes, command, rulesOf(store.config)));
-    const since = performance.now();
     expect([name, await eventually(async () => (await meets(person)) === then, 1000)]).toEqual([name, true]);
-    expect(performance.now() - since).toBeLessThan(1000);
   }
 });

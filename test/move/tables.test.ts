@@ -59,11 +59,11 @@ test("every table and column of SQLite is carried, or named as left out", async 
   database.close();
 });
 
-test("every table and column of PostgreSQL is carried, or named as left out", async () => {
+test("every table and column of PostgreSQL is carried, or named as left out, but for what is derived from others", async () => {
   await using place = await aPlace("postgres");
   const rows = await (await sharedPostgres()).query(
     `select table_name as "table", column_name as column, data_type as kind, is_identity as numbered
-     from information_schema.columns where table_schema = 'public'`,
+     from information_schema.columns where table_schema = 'public' and is_generated = 'NEVER'`,
     new URL(place.url).pathname.slice(1),
   );
   const columns = rows as unknown as (Column & { numbered: string })[];
