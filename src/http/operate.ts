@@ -83,7 +83,7 @@ function success({ request, endpoint }: Call, result: Performed): Answer {
   const { route, successStatus, location } = endpoint;
   let headerLines = result.tag === undefined ? "" : tagLine(result.tag);
   if (result.isReplay) headerLines += replayedLine;
-  if (location) headerLines += linesOf({ location: location(result.body as Record<string, unknown>) });
+  if (location) headerLines += `location: ${location(result.body as Record<string, unknown>)}\r\n`;
   if (route.kind === "list")
     headerLines += linesOf({ link: pageLinks(request.pathname, withoutCursor(request.search), result) });
   return {

@@ -7,7 +7,7 @@ const columns = fragment`id, name, plan, per_minute as "perMinute", per_day as "
   created_at as "createdAt", suspended_at as "suspendedAt"`;
 
 export const presentClient = fragment`select ${columns} from clients where id = :id and removed_at is null`;
-const clientById = sql<ClientRecord>`${presentClient}`;
+export const clientById = sql<ClientRecord>`${presentClient}`;
 const clientNamed = sql<ClientRecord>`
   select ${columns} from clients where name = :name and plan = :plan and removed_at is null order by id limit 1`;
 const insertClient = sql<ClientRecord>`

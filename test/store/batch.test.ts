@@ -13,10 +13,12 @@ import { aFolder, type Folder } from "../cli/command.ts";
 
 let folder: Folder;
 let store: EmbeddedStore;
+let writes: Writes;
 let reader: Connection;
 beforeAll(() => {
   folder = aFolder();
   store = openStore(folder.database, 0);
+  writes = sqliteWrites(store.db);
   reader = connect(folder.database, "read");
 });
 beforeEach(() => store.db.exec("delete from categories"));
@@ -28,7 +30,7 @@ afterAll(() => {
 
 type Job = (into: Writes) => Promise<unknown>;
 
-const together = (...jobs: Job[]) => commitTogether(store.db, jobs, (job) => job(sqliteWrites(store.db)));
+const together = (...jobs: Job[]) => commitTogether(store.db, jobs, (job) => job(writes));
 const add =
   (name: string): Job =>
   async (into) =>

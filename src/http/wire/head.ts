@@ -91,19 +91,29 @@ export function readHead(text: string, end: number, readFields: FieldReader): He
 /** Reads the headers that stand in a text, whole lines of it. */
 export type FieldReader = (text: string, from: number, to: number) => Fields;
 
+/** Headers that a connection knows but for one value: those of a few requests that take turns, or of bodies of a few lengths. */
+const FAMILIAR = 4;
+
 /** Most requests of a connection have the same headers but for one, such as the key: the others are read once. */
 export function fieldReader(): FieldReader {
   let lastBlock: string | undefined;
   let last: Fields | undefined;
-  let butForOne: FamiliarReader | null = null;
+  const familiar: FamiliarReader[] = [];
+  let oldest = 0;
   // Compared where they stand: to cut them out would make a text of them.
   return (text, from, to) => {
     if (to - from === lastBlock?.length && text.startsWith(lastBlock, from)) return last as Fields;
-    const known = butForOne?.(text, from, to);
-    if (known) return known;
+    for (let at = 0; at < familiar.length; at++) {
+      const known = familiar[at]?.(text, from, to);
+      if (known) return known;
+    }
     const block = text.slice(from, to);
     const fields = readFields(block);
-    if (lastBlock !== undefined) butForOne = sameButForOne(block, fields, lastBlock);
+    const butForOne = lastBlock === undefined ? null : sameButForOne(block, fields, lastBlock);
+    if (butForOne) {
+      familiar[oldest] = butForOne;
+      oldest = (oldest + 1) % FAMILIAR;
+    }
     lastBlock = block;
     last = fields;
     return fields;

@@ -86,8 +86,7 @@ async function inSavepoint<T>(db: Connection, work: () => Promise<T>): Promise<O
     return { done };
   } catch (error) {
     if (isTrouble(error)) throw error;
-    db.appended.drop();
-    db.exec("rollback to job");
+    db.undoTo("job");
     db.exec("release job");
     return outcomeOf(error);
   }

@@ -44,6 +44,7 @@ export interface Reader extends Connection {
 }
 
 export interface Connection extends Db {
+  get<Row>(statement: Statement<Row>, args: Arguments): Row | null;
   /** Runs it and says how many rows it changed, and the id of the last new one. */
   change(statement: Statement, args: Arguments): Changes;
   readonly appended: Appended;
@@ -52,6 +53,10 @@ export interface Connection extends Db {
   exec(text: string): void;
   /** Begins a transaction for writing. If SQLite ends it by itself, as on a full disk, nothing more is done until it is given up. */
   begin(): void;
+  /** Undoes what was done since a savepoint. */
+  undoTo(savepoint: string): void;
+  /** A number for as long as nothing is committed or undone: what is known with it may not hold with the next. */
+  stretch(): number;
   commit(): void;
   /** Undoes what is open, if anything is. */
   rollback(): void;
@@ -155,6 +160,7 @@ function connection(database: Database): Connection {
     return prepared[statement.slot] as PreparedStatement;
   };
   let isWriting = false;
+  let stretch = 0;
   // Counted here, because to ask SQLite takes as long as some writes.
   let changed = 0;
   /** Without its transaction each statement would be committed by itself. */
@@ -211,7 +217,14 @@ function connection(database: Database): Connection {
     begin() {
       exec("begin immediate");
       isWriting = true;
+      stretch++;
     },
+    undoTo(savepoint) {
+      stretch++;
+      appended.drop();
+      exec(`rollback to ${savepoint}`);
+    },
+    stretch: () => stretch,
     commit() {
       appended.settle();
       exec("commit");

@@ -1,20 +1,28 @@
 import type { Writes } from "../../core/ports.ts";
+import { clientReads } from "../clients.ts";
 import { eventReads, eventWrites } from "../events.ts";
 import { movementReads } from "../movements.ts";
+import { orderReads, orderWrites } from "../orders.ts";
 import { writes } from "../store.ts";
 import { answerKeeping } from "./answers.ts";
+import { clientKeeping } from "./clients.ts";
 import type { Connection } from "./connection.ts";
 import { orderPlacing } from "./orders.ts";
 
-/** The shared store, but for what is less work in words of SQLite's own. */
+/** The shared store, but for what is less work in words of SQLite's own: one for a connection, because it remembers what it has asked. */
 export function sqliteWrites(db: Connection): Writes {
   const { forgetEvents } = eventWrites(db);
-  const ofAppended = { ...eventReads(db), ...movementReads(db), forgetEvents };
+  const { changeOrder, removeOrder } = orderWrites(db);
+  const { hasOpenOrders } = clientReads(db);
+  const ofEvents = { ...eventReads(db), ...movementReads(db), forgetEvents };
+  const ofOrders = { ...orderReads(db), changeOrder, removeOrder, hasOpenOrders };
   return {
     ...writes(db),
     ...orderPlacing(db),
     ...answerKeeping(db),
-    ...eachAfter(db.appended.settle, ofAppended),
+    ...clientKeeping(db),
+    ...eachAfter(db.appended.settle, ofEvents),
+    ...eachAfter(db.appended.settle, ofOrders),
   };
 }
 
