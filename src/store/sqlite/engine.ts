@@ -16,7 +16,11 @@ export async function openSqliteEngine(
   thread: URL,
   { url, rules, onFault, onCommit }: Pick<EngineOptions, "url" | "rules" | "onFault" | "onCommit">,
 ): Promise<Engine> {
-  const writer = await startWriter(thread, { path: url, rules }, onFault, BOUNDS, onCommit);
+  const writer = await startWriter(thread, { path: url, rules }, onFault, BOUNDS, (milliseconds, writes) => {
+    // Whoever hears of a write can read it.
+    reader.refresh();
+    onCommit?.(milliseconds, writes);
+  });
   const reader = connectReader(url);
   const isStaying = stayingOf(url);
   let isThere = true;
@@ -33,13 +37,10 @@ export async function openSqliteEngine(
   return {
     foldedAtOnce: FOLDED_AT_ONCE,
     reads: reads(reader),
-    async perform(command) {
-      if (!isThere) throw new Unavailable("The database file is not in its place.");
-      const performed = await writer.perform(command);
-      // Whoever hears of the write can read it.
-      reader.refresh();
-      return performed;
-    },
+    perform: (command) =>
+      isThere
+        ? writer.perform(command)
+        : Promise.reject(new Unavailable("The database file is not in its place.")),
     forgetAnswers: writer.forgetAnswers,
     isReady() {
       look();
