@@ -10,7 +10,6 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** The one JSON value of a body; integers past 2^53 come as bigints, so that none is ever rounded. */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decoded(bytes);
-  if (text.trim() === "") fail("invalid_json", "The body is empty. Send one JSON value.");
   const value = parsed(text);
   const { depth, duplicate, mayBeRounded } = scanned(text);
   if (depth > JSON_DEPTH)
@@ -36,6 +35,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
+    if (text.trim() === "") fail("invalid_json", "The body is empty. Send one JSON value.");
     fail(
       "invalid_json",
       `The body is not valid JSON: ${(error as Error).message.replace(/^JSON Parse error: /, "")}.`,
@@ -81,7 +81,8 @@ function scanned(text: string): Scan {
       const end = closingQuote(text, at);
       const keys = open.at(-1);
       if (expectsKey && keys) {
-        const key = JSON.parse(text.slice(at, end + 1)) as string;
+        const written = text.slice(at + 1, end);
+        const key = written.includes("\\") ? (JSON.parse(`"${written}"`) as string) : written;
         if (keys.has(key)) scan.duplicate ??= key;
         keys.add(key);
         expectsKey = false;
