@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 
 /** How long an answer is kept for its idempotency key. */
 export const KEPT_MS = 24 * 60 * 60 * 1000;
-const CACHE_KIB = 3 * 1024;
+const CACHE_KIB = 4 * 1024;
 const MAPPED_BYTES = 2 ** 31 - 2 ** 16;
 const BUSY_TIMEOUT_MS = 5000;
 

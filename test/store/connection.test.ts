@@ -74,7 +74,7 @@ test("what a connection keeps in memory grows with the file, within bounds", () 
     db.close();
     return kibibytes / 1024;
   };
-  expect([10, 1024, 4096].map(cacheMebibytes)).toEqual([3, 16, 32]);
+  expect([10, 1024, 4096].map(cacheMebibytes)).toEqual([4, 16, 32]);
 });
 
 test("a reader cannot write", () => {

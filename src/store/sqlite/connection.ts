@@ -13,7 +13,7 @@ const LOG_FILE_BYTES = 64 * 1024 * 1024;
  * Pages that a connection keeps in memory: enough for what one commit changes, and in a large file for the inner pages of
  * every index. The others are in the system's own cache.
  */
-const CACHE_KIB = { least: 3 * 1024, most: 32 * 1024 };
+const CACHE_KIB = { least: 4 * 1024, most: 32 * 1024 };
 const CACHED_SHARE = 1 / 64;
 
 /**
