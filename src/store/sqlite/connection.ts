@@ -1,6 +1,6 @@
 import { type Changes, Database, type Statement as Prepared } from "bun:sqlite";
 import { Unavailable } from "../../core/failure.ts";
-import { type Arguments, type Db, type Statement, sql, type Value } from "../statement.ts";
+import type { Arguments, Db, Statement, Value } from "../statement.ts";
 import { type Appended, appendedRows } from "./appended.ts";
 
 /** How long a connection waits for another process's write, such as a command beside a running server. */
@@ -16,12 +16,6 @@ const LOG_FILE_BYTES = 64 * 1024 * 1024;
 const CACHE_KIB = { least: 4 * 1024, most: 32 * 1024 };
 const CACHED_SHARE = 1 / 64;
 
-/**
- * A server's reads map the file, as much of it as SQLite can: every commit empties a connection's own pages, so most of
- * them would be fetched again by system calls. What is mapped is the system's, and stays.
- */
-const SERVED = { mmap_size: 2 ** 31 - 2 ** 16, cache_size: -512 };
-
 const WRITING = {
   // This one is a change of the file.
   journal_mode: "wal",
@@ -36,12 +30,6 @@ const WRITING = {
 const HELD_LISTS = 100;
 
 type PreparedStatement = Prepared<unknown, Value[]>;
-
-/** A connection whose reads of one turn of the event loop see one state: taking and giving back locks costs more than a read. */
-export interface Reader extends Connection {
-  /** The next read sees all that is committed by now. */
-  refresh(): void;
-}
 
 export interface Connection extends Db {
   get<Row>(statement: Statement<Row>, args: Arguments): Row | null;
@@ -106,49 +94,6 @@ function cacheKib(path: string): number {
   const share = Math.ceil((Bun.file(path).size * CACHED_SHARE) / 1024);
   return Math.min(Math.max(share, CACHE_KIB.least), CACHE_KIB.most);
 }
-
-/** Opens the database for a server's reads. */
-export function connectReader(path: string): Reader {
-  const db = connect(path, "read");
-  // Wishes, not read back: a library without mapping serves as well, only slower.
-  for (const [name, wanted] of Object.entries(SERVED)) db.exec(`pragma ${name} = ${wanted}`);
-  let isOpen = false;
-  const refresh = () => {
-    if (!isOpen) return;
-    isOpen = false;
-    try {
-      db.run(endSnapshot, []);
-    } catch {
-      // A read that met trouble has ended it; that read has told of it.
-      db.rollback();
-    }
-  };
-  const inSnapshot = () => {
-    if (isOpen) return;
-    db.run(beginSnapshot, []);
-    isOpen = true;
-    setImmediate(refresh);
-  };
-  return {
-    ...db,
-    get(statement, args) {
-      inSnapshot();
-      return db.get(statement, args);
-    },
-    all(statement, args) {
-      inSnapshot();
-      return db.all(statement, args);
-    },
-    refresh,
-    close() {
-      refresh();
-      db.close();
-    },
-  };
-}
-
-const beginSnapshot = sql`begin`;
-const endSnapshot = sql`commit`;
 
 function connection(database: Database): Connection {
   // Held for as long as the connection: Bun's own cache keeps only twenty.

@@ -1,8 +1,8 @@
 import { Unavailable } from "../../core/failure.ts";
 import type { Engine, EngineOptions } from "../engine.ts";
 import { reads } from "../store.ts";
-import { connectReader } from "./connection.ts";
 import { stayingOf } from "./place.ts";
+import { connectReader } from "./reader.ts";
 import { BOUNDS, startWriter } from "./writer.ts";
 
 /** The more, the more rows lie side by side; the writer's thread is held for 0.3 to 0.5 s by it, checkpoint included. */
