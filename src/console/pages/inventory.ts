@@ -20,7 +20,7 @@ function show({ account, query }: Visit) {
     query,
     [
       { name: "status", label: "Status", choices: statusChoices },
-      { name: "maxQuantity", label: "At most this stock", type: "number" },
+      { name: "maxQuantity", label: "At most (up to 1,000)", type: "number" },
     ],
     () => void stock.reload(),
   );
