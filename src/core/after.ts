@@ -40,10 +40,3 @@ export function attempt<Cx, T>(
 function caught<Cx, T>(value: Promise<T>, failed: (error: unknown, cx: Cx) => T, cx: Cx): Promise<T> {
   return value.catch((error) => failed(error, cx));
 }
-
-/** Two values once both are there. */
-export function both<A, B>(first: Awaitable<A>, second: Awaitable<B>): Awaitable<readonly [A, B]> {
-  return first instanceof Promise || second instanceof Promise
-    ? Promise.all([first, second])
-    : [first, second];
-}

@@ -1,6 +1,5 @@
 import type { PetstoreApi } from "../contract/api.ts";
 import type { Int64, Order, OrderUpdate } from "../contract/shapes.ts";
-import { after, both } from "./after.ts";
 import {
   type Operations,
   type ReadContext,
@@ -10,7 +9,7 @@ import {
 } from "./context.ts";
 import { Conflict, Failure, fail } from "./failure.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
-import type { Awaitable, OrderChange, OrderRecord, PetRecord, StockMove } from "./ports.ts";
+import type { OrderChange, OrderRecord, PetRecord, StockMove } from "./ports.ts";
 import { statusBefore } from "./status.ts";
 import { tellStock } from "./stock.ts";
 import { orderTag } from "./tags.ts";
@@ -41,13 +40,16 @@ export const orders: Operations<PetstoreApi["orders"]> = {
     if (petId === undefined) {
       if (complete) refuseDraft();
       const draft = { clientId, quantity: quantity ?? null, shipDate: milliseconds(shipDate) ?? null };
-      return answer(await forCaller(cx, () => cx.store.addDraft(draft, cx.now)));
+      return answer((await cx.store.addDraft(draft, cx.now)) ?? refuseRemoved());
     }
     const units = quantity ?? 1;
     const shippedAt = milliseconds(shipDate) ?? (complete ? cx.now : null);
     const order = { clientId, petId, quantity: units, shipDate: shippedAt, complete };
-    const placed = await forCaller(cx, () => cx.store.placeOrder(order, cx.now));
-    if (!placed) return refuseUnits(cx, petId, units);
+    const placed = await cx.store.placeOrder(order, cx.now);
+    if (!placed) {
+      if (!(await cx.store.client(clientId))) refuseRemoved();
+      return refuseUnits(cx, petId, units);
+    }
     tell(cx, "order.placed", placed.order);
     if (complete) tell(cx, "order.completed", placed.order);
     tellMove(cx, placed.pet, -units, complete ? 0 : 1);
@@ -93,13 +95,9 @@ export const orders: Operations<PetstoreApi["orders"]> = {
   },
 };
 
-/** Does it for a client that is there; one that was removed since its key was looked up gets nothing. */
-function forCaller<T>(cx: WriteContext, work: () => Awaitable<T>): Awaitable<T> {
-  // Asked at once, so that it is no round trip of its own.
-  return after(both(cx.store.keptClient(cx.caller.clientId), work()), ([client, done]) => {
-    if (!client) fail("revoked_api_key", "This API key was revoked. Ask for a new one.");
-    return done;
-  });
+/** The client was removed since its key was looked up. */
+function refuseRemoved(): never {
+  fail("revoked_api_key", "This API key was revoked. Ask for a new one.");
 }
 
 /** The order if the caller may see it: another client's order is as unknown as one that never was. */

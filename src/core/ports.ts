@@ -114,9 +114,10 @@ export interface Writes extends Reads, WebhookWrites {
   removePet(before: PetRecord, now: number): Awaitable<PetRecord | null>;
   /** `null`: the pet is unknown, not available while units are taken, or has too few. */
   moveStock(move: StockMove, now: number): Awaitable<PetRecord | null>;
-  /** Takes the units and keeps the order. `null` as in `moveStock`. */
+  /** Takes the units and keeps the order. `null` as in `moveStock`, or the client is gone; nobody removes it until the transaction ends. */
   placeOrder(order: NewOrderRecord, now: number): Awaitable<PlacedOrder | null>;
-  addDraft(draft: DraftRecord, now: number): Awaitable<OrderRecord>;
+  /** `null`: the client is gone. */
+  addDraft(draft: DraftRecord, now: number): Awaitable<OrderRecord | null>;
   /** `null`: the order is not as it was read. */
   changeOrder(before: OrderRecord, change: OrderChange): Awaitable<OrderRecord | null>;
   removeOrder(before: OrderRecord): Awaitable<OrderRecord | null>;
@@ -144,8 +145,6 @@ export interface Writes extends Reads, WebhookWrites {
     client: Omit<ClientRecord, "id" | "createdAt" | "suspendedAt">,
     now: number,
   ): Awaitable<ClientRecord>;
-  /** The client, which nobody removes until the transaction ends. `null`: it is gone. */
-  keptClient(id: number): Awaitable<ClientRecord | null>;
   /** The client, for which nobody places an order until the transaction ends. */
   lockedClient(id: Int64): Awaitable<ClientRecord | null>;
   changeClient(client: ClientRecord): Awaitable<void>;

@@ -43,14 +43,13 @@ export function clientReads(db: Db): ClientReads {
 
 type ClientWrites = Pick<
   Writes,
-  "addClient" | "keptClient" | "lockedClient" | "changeClient" | "removeClient" | "raiseAccessRevision"
+  "addClient" | "lockedClient" | "changeClient" | "removeClient" | "raiseAccessRevision"
 >;
 
 export function clientWrites(db: Db): ClientWrites {
   return {
     addClient: async (client, now) => (await db.get(insertClient, { ...client, now })) as ClientRecord,
     // Where one writes after another, as in SQLite, nobody else removes or orders meanwhile.
-    keptClient: (id) => db.get(clientById, { id }),
     lockedClient: (id) => db.get(clientById, { id }),
     changeClient: (client) => db.run(updateClient, { ...client }),
     removeClient: async (id, now) => {

@@ -1,9 +1,9 @@
 import { eventScopes } from "../core/event-scopes.ts";
-import type { EventQuery, EventRecord, Reads, Writes } from "../core/ports.ts";
+import type { EventQuery, EventRecord, NewEvent, Reads, Writes } from "../core/ports.ts";
 import { LIMIT, listing, namesOf } from "./page.ts";
 import { type Db, fragment, RowsStatement, sql, type Value } from "./statement.ts";
 
-interface EventRow {
+export interface EventRow {
   readonly type: string;
   readonly subject: string;
   readonly clientId: number | null;
@@ -14,13 +14,9 @@ interface EventRow {
 export const eventColumns = fragment`id, type, subject, client_id as "clientId", data, at`;
 const names = namesOf(eventColumns);
 
-const insertEvents = new RowsStatement<EventRow>("events (type, subject, client_id, data, at)", [
-  "type",
-  "subject",
-  "clientId",
-  "data",
-  "at",
-]);
+export const newEvents = fragment`events (type, subject, client_id, data, at)`;
+export const eventValues = ["type", "subject", "clientId", "data", "at"] as const;
+const insertEvents = new RowsStatement<EventRow>(newEvents.text, eventValues);
 
 /** Of one writer numbers come in the order of their commits, and what is committed is all that was numbered. */
 const lastEvent = sql<{ id: number }>`select seq as id from sqlite_sequence where name = 'events'`;
@@ -95,13 +91,13 @@ function range(of: Readonly<Record<string, Value>>, { after, upTo, limit }: Even
   };
 }
 
+export function eventRows(events: readonly NewEvent[], now: number): EventRow[] {
+  return events.map((event) => ({ ...event, data: JSON.stringify(event.data), at: now }));
+}
+
 export function eventWrites(db: Db): Pick<Writes, "emit" | "forgetEvents"> {
   return {
-    emit: (events, now) =>
-      insertEvents.append(
-        db,
-        events.map((event) => ({ ...event, data: JSON.stringify(event.data), at: now })),
-      ),
+    emit: (events, now) => insertEvents.append(db, eventRows(events, now)),
     async forgetEvents(olderThan, upTo, limit) {
       const after = await forgottenEvents(db);
       const some = await db.all(oldest, { after, upTo, limit });

@@ -1,4 +1,5 @@
 import type { OrderQuery, OrderRecord, Reads, Writes } from "../core/ports.ts";
+import { clientById } from "./clients.ts";
 import { addMovement } from "./movements.ts";
 import { type Conditions, listing, namesOf, page } from "./page.ts";
 import { takeUnits } from "./pets.ts";
@@ -7,21 +8,23 @@ import { type Db, fragment, sql } from "./statement.ts";
 /** `complete` is 0 or 1 in the database, so that both engines keep and index it alike. */
 export type OrderRow = Omit<OrderRecord, "complete"> & { readonly complete: number };
 
-const columns = fragment`id, client_id as "clientId", pet_id as "petId", quantity, ship_date as "shipDate", complete, version`;
-const names = namesOf(columns);
+export const orderColumns = fragment`id, client_id as "clientId", pet_id as "petId", quantity, ship_date as "shipDate", complete, version`;
+const names = namesOf(orderColumns);
 
-const orderById = sql<OrderRow>`select ${columns} from orders where id = :id`.as(orderOf);
+const orderById = sql<OrderRow>`select ${orderColumns} from orders where id = :id`.as(orderOf);
 
 const insertOrder = sql<OrderRow>`
   insert into orders (client_id, pet_id, quantity, ship_date, complete, created_at)
-  values (:clientId, :petId, :quantity, :shipDate, :complete, :now) returning ${columns}`.as(orderOf);
+  values (:clientId, :petId, :quantity, :shipDate, :complete, :now) returning ${orderColumns}`.as(orderOf);
 
 const updateOrder = sql<OrderRow>`
   update orders set pet_id = :petId, quantity = :quantity, ship_date = :shipDate, complete = :complete, version = version + 1
-  where id = :id and version = :version returning ${columns}`.as(orderOf);
+  where id = :id and version = :version returning ${orderColumns}`.as(orderOf);
 
 const deleteOrder = sql<OrderRow>`
-  delete from orders where id = :id and version = :version and complete = 0 returning ${columns}`.as(orderOf);
+  delete from orders where id = :id and version = :version and complete = 0 returning ${orderColumns}`.as(
+  orderOf,
+);
 
 export function orderReads(db: Db): Pick<Reads, "order" | "orders"> {
   return {
@@ -36,7 +39,8 @@ export function orderReads(db: Db): Pick<Reads, "order" | "orders"> {
 export function orderWrites(db: Db): Pick<Writes, "placeOrder" | "addDraft" | "changeOrder" | "removeOrder"> {
   return {
     async placeOrder(order, now) {
-      const { petId, quantity, complete } = order;
+      const { clientId, petId, quantity, complete } = order;
+      if (!(await db.get(clientById, { id: clientId }))) return null;
       const pet = await takeUnits(db, { petId, units: -quantity, openOrders: complete ? 0 : 1 });
       if (!pet) return null;
       const placed = (await db.get(insertOrder, {
@@ -54,7 +58,8 @@ export function orderWrites(db: Db): Pick<Writes, "placeOrder" | "addDraft" | "c
       return { order: placed, pet };
     },
     addDraft: async (draft, now) =>
-      (await db.get(insertOrder, { ...draft, petId: null, complete: 0, now })) as OrderRecord,
+      (await db.get(clientById, { id: draft.clientId })) &&
+      db.get(insertOrder, { ...draft, petId: null, complete: 0, now }),
     changeOrder: ({ id, version }, change) =>
       db.get(updateOrder, { ...change, complete: change.complete ? 1 : 0, id, version }),
     removeOrder: ({ id, version }) => db.get(deleteOrder, { id, version }),
@@ -76,7 +81,7 @@ function orderPage(query: OrderQuery) {
   const branches = isWholeTable ? [narrow] : (complete === undefined ? [0, 1] : [complete ? 1 : 0]).map(each);
   return page({
     ...query,
-    columns,
+    columns: orderColumns,
     names,
     table: "orders",
     key: byShipDate ? "ship_date" : "id",

@@ -49,15 +49,17 @@ const statusAfter = fragment`case
     when open_orders + :openOrders > 0 then 'pending'
     else 'sold' end`;
 
-export const takenUnits = fragment`
+const movedUnits = fragment`
   update pets set quantity = quantity + :units, open_orders = open_orders + :openOrders,
     status = ${statusAfter},
     version = version + case when status = ${statusAfter} then 0 else 1 end,
     stock_version = stock_version + 1
   where id = :id and quantity + :units >= 0 and open_orders + :openOrders >= 0
-    and (status = 'available' or :takes = 0)
-  returning ${petColumns}`;
-const moveUnits = sql<PetRecord>`${takenUnits}`;
+    and (status = 'available' or :takes = 0)`;
+const moveUnits = sql<PetRecord>`${movedUnits} returning ${petColumns}`;
+/** The same if a condition holds besides. */
+export const movedUnitsIf = (condition: Fragment) =>
+  fragment`${movedUnits} and ${condition} returning ${petColumns}`;
 
 // The same while there is stock before and after, when the status stays: indexes with a status in them are then left alone.
 export const takenSomeUnits = fragment`

@@ -46,7 +46,7 @@ export async function addClient(store: Writes) {
 }
 
 export async function draft(store: Writes, clientId: number): Promise<OrderRecord> {
-  return store.addDraft({ clientId, quantity: null, shipDate: null }, NOW);
+  return (await store.addDraft({ clientId, quantity: null, shipDate: null }, NOW)) as OrderRecord;
 }
 
 export async function placeOrder(store: Writes, order: Parameters<Writes["placeOrder"]>[0]) {

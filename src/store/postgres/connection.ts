@@ -63,14 +63,29 @@ function watched(pool: Pool, wire: Wire, deadline: number): Timer {
   return setTimeout(pool.abandon, Math.max(1, deadline - Date.now()), wire);
 }
 
+const BEGIN = {
+  "read committed": prepared("begin isolation level read committed", "begin"),
+  "repeatable read, read only": prepared(
+    "begin isolation level repeatable read, read only",
+    "begin_snapshot",
+  ),
+};
+const COMMIT = prepared("commit", "commit");
+/** By itself: what is sent with others is not done if one before it fails. */
+const ROLLBACK: Sent = { text: "rollback" };
+
+function prepared(text: string, name: string): Sent {
+  return { text, values: [], name };
+}
+
 export interface TransactionOptions {
   /** Milliseconds since 1970: what is not committed by then is given up. */
   readonly deadline: number;
   /** Locks that are taken with the begin: what follows sees what was done by those who had them. */
   readonly locks?: readonly Lock[];
-  readonly isolation?: "read committed" | "repeatable read, read only";
-  /** Settings of the server for this transaction alone, which has so much time left when it begins. */
-  readonly settings?: ((leftMs: number) => string) | undefined;
+  readonly isolation?: keyof typeof BEGIN;
+  /** Settings of the server for this transaction alone, if it needs any with so much time left when it begins. */
+  readonly settings?: ((leftMs: number) => string | undefined) | undefined;
   /** On one that is known to be alive, because others may have ended unnoticed. */
   readonly connection?: "fresh" | undefined;
 }
@@ -111,12 +126,13 @@ export async function inTransaction<T>(
     run: (statement, args) => void unanswered.push(post(sentOf(statement, args))),
   };
   try {
-    const own = settings?.(deadline - Date.now()) ?? "";
-    unanswered.push(post({ text: `begin isolation level ${isolation}; ${own}` }));
-    unanswered.push(...locks.map((lock) => post(lock, lock.busy)));
+    const own = settings?.(deadline - Date.now());
+    unanswered.push(post(BEGIN[isolation]));
+    if (own) unanswered.push(post({ text: own }));
+    for (const lock of locks) unanswered.push(post(lock, lock.busy));
     const done = await work(db);
     isCommitting = true;
-    const committed = ask({ text: "commit" });
+    const committed = ask(COMMIT);
     await Promise.allSettled([...unanswered, committed]);
     if (failure) throw failure.error;
     if ((await committed).command !== "COMMIT") throw new Error("The transaction was not committed.");
@@ -135,7 +151,7 @@ export async function inTransaction<T>(
 /** Nobody waits for the rollback but the connection itself. */
 async function undo(pool: Pool, wire: Wire, watch: Timer): Promise<void> {
   try {
-    await wire.send({ text: "rollback" });
+    await wire.send(ROLLBACK);
   } catch (error) {
     wire.discard(`it cannot be rolled back: ${error}`);
   } finally {

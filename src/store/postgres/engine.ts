@@ -16,8 +16,8 @@ const WRITE_MS = 3500;
 const CONNECT_MS = 2000;
 /** What the server enforces: less than our own deadlines, so that its connection outlives a slow statement. */
 const STATEMENT_MS = 1800;
-const LOCK_MS = 2500;
-const WRITE_STATEMENT_MS = 2800;
+/** Less than that, so that whoever waited for another is told so. */
+const LOCK_MS = 1700;
 const IDLE_IN_TRANSACTION_MS = 5000;
 /** How long a server that is well takes at most to say so. */
 const WATCH_MS = 1000;
@@ -96,14 +96,15 @@ export function openPostgresEngine(options: EngineOptions): Engine {
 }
 
 function inTime(): Pick<TransactionOptions, "deadline" | "settings"> {
-  return { deadline: Date.now() + WRITE_MS, settings: writeSettings };
+  return { deadline: Date.now() + WRITE_MS, settings: lessTime };
 }
 
-/** A write that waited for its connection has less time: else it would be given up here and go on waiting there. */
-function writeSettings(leftMs: number): string {
+/** A write that waited long for its connection has less time: else it would be given up here and go on waiting there. */
+function lessTime(leftMs: number): string | undefined {
   const withinMs = Math.max(1, Math.floor(leftMs * PART_LEFT));
-  const [lockMs, statementMs] = [Math.min(LOCK_MS, withinMs), Math.min(WRITE_STATEMENT_MS, withinMs)];
-  return `set local lock_timeout = ${lockMs}; set local statement_timeout = ${statementMs}`;
+  if (withinMs >= STATEMENT_MS) return undefined;
+  const lockMs = Math.min(LOCK_MS, withinMs);
+  return `set local lock_timeout = ${lockMs}; set local statement_timeout = ${withinMs}`;
 }
 
 function locksOf({ operation, caller, idempotency }: Command): Lock[] {

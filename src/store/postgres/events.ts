@@ -1,7 +1,14 @@
 import { eventScopes } from "../../core/event-scopes.ts";
 import type { EventQuery, EventRecord, Reads, Writes } from "../../core/ports.ts";
-import { eventColumns, eventWrites, forgottenEvents } from "../events.ts";
-import { type Db, fragment, sql, statement } from "../statement.ts";
+import {
+  type EventRow,
+  eventColumns,
+  eventRows,
+  eventValues,
+  forgottenEvents,
+  newEvents,
+} from "../events.ts";
+import { type Db, fragment, RowsStatement, sql, statement } from "../statement.ts";
 import type { Sent } from "./wire.ts";
 
 // Numbers come from a sequence, and transactions commit in another order: 5 may be seen after 6. So whoever will take
@@ -14,6 +21,17 @@ const given = fragment`select case when is_called then last_value else 0 end as 
 
 const holdBack = sql`
   select pg_advisory_xact_lock_shared((${TAG}::bigint << 48) | given.id) from (${given}) as given`;
+
+/** The lock first: rows have their numbers only when they are joined with it. */
+const insertEvents = new RowsStatement<EventRow>(
+  newEvents.text,
+  eventValues,
+  "",
+  (values) => `
+    with held as materialized (${holdBack.text})
+    select type, subject, client_id::bigint, data, at::bigint
+    from held, (${values}) as told (type, subject, client_id, data, at)`,
+);
 
 /** For whoever gives events numbers by itself. */
 export const eventLock: Sent = { text: holdBack.text };
@@ -75,11 +93,5 @@ export function orderedEventReads(db: Db): Pick<Reads, "events" | "lastEvent" | 
 }
 
 export function orderedEventWrites(db: Db): Pick<Writes, "emit"> {
-  const { emit } = eventWrites(db);
-  return {
-    async emit(events, now) {
-      await db.run(holdBack, {});
-      await emit(events, now);
-    },
-  };
+  return { emit: (events, now) => insertEvents.run(db, eventRows(events, now)) };
 }

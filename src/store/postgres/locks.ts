@@ -14,7 +14,11 @@ const MIGRATIONS = 7_382_786_702;
 export const migrationLock: Sent = { text: `select pg_advisory_xact_lock(${MIGRATIONS})` };
 
 /** For what two may not do at once though they change different rows: clients, keys, the first start. */
-export const accessLock: Lock = { text: `select pg_advisory_xact_lock(${ACCESS})` };
+export const accessLock: Lock = {
+  text: `select pg_advisory_xact_lock(${ACCESS})`,
+  values: [],
+  name: "access_lock",
+};
 
 /** One request at a time with an idempotency key: the next one finds the answer of the one before. */
 export function keyLock(clientId: number, key: string): Lock {

@@ -1,7 +1,8 @@
 import type { OrderRecord, PetRecord, Writes } from "../../core/ports.ts";
-import { type OrderRow, orderOf } from "../orders.ts";
-import { takenUnits } from "../pets.ts";
-import { type Db, sql } from "../statement.ts";
+import { type OrderRow, orderColumns, orderOf } from "../orders.ts";
+import { movedUnitsIf } from "../pets.ts";
+import { type Db, fragment, sql } from "../statement.ts";
+import { keptClient } from "./clients.ts";
 
 interface PlacedRow extends PetRecord, Pick<OrderRow, "clientId" | "shipDate" | "complete"> {
   readonly orderId: number;
@@ -9,9 +10,10 @@ interface PlacedRow extends PetRecord, Pick<OrderRow, "clientId" | "shipDate" | 
   readonly orderVersion: number;
 }
 
-/** Units, order and movement in one statement: one round trip where the shared text has three. */
+/** Client, units, order and movement in one statement: one round trip where the shared text has four. */
 const placeOrder = sql<PlacedRow>`
-  with taken as (${takenUnits}),
+  with client as (${keptClient}),
+    taken as (${movedUnitsIf(fragment`exists (select from client)`)}),
     placed as (insert into orders (client_id, pet_id, quantity, ship_date, complete, created_at)
       select :clientId, id, :quantity, :shipDate, :complete, :now from taken
       returning id, client_id, quantity, ship_date, complete, version),
@@ -21,8 +23,14 @@ const placeOrder = sql<PlacedRow>`
     placed.ship_date as "shipDate", placed.complete, placed.version as "orderVersion"
   from taken, placed`;
 
-export function orderPlacing(db: Db): Pick<Writes, "placeOrder"> {
+const addDraft = sql<OrderRow>`
+  with client as (${keptClient})
+  insert into orders (client_id, quantity, ship_date, complete, created_at)
+  select id, :quantity, :shipDate, 0, :now from client returning ${orderColumns}`.as(orderOf);
+
+export function orderPlacing(db: Db): Pick<Writes, "placeOrder" | "addDraft"> {
   return {
+    addDraft: (draft, now) => db.get(addDraft, { ...draft, now }),
     async placeOrder({ clientId, petId, quantity, shipDate, complete }, now) {
       const row = await db.get(placeOrder, {
         id: petId,

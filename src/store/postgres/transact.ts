@@ -1,7 +1,7 @@
 import type { Writes } from "../../core/ports.ts";
 import type { Db } from "../statement.ts";
 import { writes } from "../store.ts";
-import { answerKeeping } from "./answers.ts";
+import { AnsweredBefore, type AnswerKeeping, answerKeeping, type Look } from "./answers.ts";
 import { clientLocking } from "./clients.ts";
 import { DEAD_ENDS, inTransaction, type TransactionOptions } from "./connection.ts";
 import { orderedEventReads, orderedEventWrites } from "./events.ts";
@@ -14,7 +14,7 @@ import { deliveryTaking } from "./webhooks.ts";
 const TRIES = 8;
 const FIRST_PAUSE_MS = 4;
 
-/** Runs work in a transaction, and again if another one's changes undid it or the connection ended before its commit. */
+/** Runs work in a transaction, and again if another one's changes undid it, it was answered before, or the connection ended before its commit. */
 export async function transact<T>(
   pool: Pool,
   options: TransactionOptions,
@@ -22,10 +22,15 @@ export async function transact<T>(
 ): Promise<T> {
   let connection: "fresh" | undefined;
   let deadEnds = 0;
+  let look: Look = "meanwhile";
   for (let attempt = 1; ; attempt++) {
     try {
-      return await inTransaction(pool, { ...options, connection }, (db) => work(writesOf(db)));
+      return await inTransaction(pool, { ...options, connection }, (db) => worked(db, look, work));
     } catch (error) {
+      if (error instanceof AnsweredBefore) {
+        look = "first";
+        continue;
+      }
       connection = isLoss(error) ? "fresh" : undefined;
       if (isDeadEnd(error)) deadEnds += 1;
       const isWorthIt = isConflict(error) || (isDeadEnd(error) && deadEnds <= DEAD_ENDS);
@@ -37,15 +42,26 @@ export async function transact<T>(
   }
 }
 
+async function worked<T>(db: Db, look: Look, work: (store: Writes) => Promise<T>): Promise<T> {
+  const answers = answerKeeping(db, look);
+  try {
+    return await work(writesOf(db, answers));
+  } catch (error) {
+    // Refused for what its own first run has changed, perhaps.
+    if (look === "meanwhile" && (await answers.wasAnswered())) throw new AnsweredBefore();
+    throw error;
+  }
+}
+
 /** The shared store, but for what is fewer statements, or locks a row, in words of PostgreSQL's own. */
-function writesOf(db: Db): Writes {
+function writesOf(db: Db, answers: AnswerKeeping): Writes {
   return {
     ...writes(db),
     ...orderedEventReads(db),
     ...orderedEventWrites(db),
     ...orderPlacing(db),
     ...clientLocking(db),
-    ...answerKeeping(db),
+    ...answers.writes,
     ...deliveryTaking(db),
   };
 }

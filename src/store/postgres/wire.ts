@@ -1,7 +1,7 @@
 import { Socket } from "node:net";
 import pg from "pg";
 import type { Value } from "../statement.ts";
-import { type Descriptions, Question } from "./question.ts";
+import { type Descriptions, parserOf, type Question, Questions } from "./questions.ts";
 
 /** What a connection is opened with; times in milliseconds, 0 for no end. */
 export interface WireSettings {
@@ -16,6 +16,7 @@ export interface WireSettings {
 }
 
 export interface Sent {
+  /** Without values it may be several statements; they are not prepared, and go by themselves. */
   readonly text: string;
   readonly values?: Value[];
   /** Under this name the server keeps it prepared. */
@@ -52,14 +53,6 @@ export class Lost extends Error {
 /** How long a server may take to hear the goodbye. */
 const GOODBYE_MS = 500;
 
-/** The types of whole numbers: ids stay below 2^53, and sums of what is counted do too. */
-const WHOLE_NUMBERS: ReadonlySet<number> = new Set([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
-
-const types = {
-  getTypeParser: (oid: number, format?: "text" | "binary") =>
-    WHOLE_NUMBERS.has(oid) ? Number : pg.types.getTypeParser(oid, format as "text"),
-};
-
 /** Opens a connection; rejects when that takes too long or is refused. */
 export async function openWire(
   settings: WireSettings,
@@ -68,9 +61,7 @@ export async function openWire(
 ): Promise<Wire> {
   const socket = new Socket();
   const client = driverOver(socket, settings);
-  const gather = gathering(socket);
   const waiting = new Set<(error: Error) => void>();
-  const descriptions: Descriptions = new Map();
   let isLost = false;
   let heardAt = 0;
   const lose = (cause: unknown) => {
@@ -82,6 +73,7 @@ export async function openWire(
     waiting.clear();
     onLost(wire);
   };
+  const gather = gathering(client, lose);
   const wire: Wire = {
     get isLost() {
       return isLost;
@@ -91,17 +83,16 @@ export async function openWire(
         if (isLost) return reject(new Lost("it had ended before"));
         if (waiting.size === 0) heardAt = performance.now();
         waiting.add(reject);
-        gather();
-        const onAnswer = (error: Error | null, answered: Answered) => {
+        const onAnswer = (error: Error | null | undefined, answered?: Answered) => {
           // What is no answer of the server's is the end of the connection, for all that wait.
           if (error && !(error instanceof pg.DatabaseError)) return lose(error);
           heardAt = performance.now();
           onHeard();
           waiting.delete(reject);
           if (error) reject(error);
-          else resolve(answered);
+          else resolve(answered as Answered);
         };
-        client.query(new Question(sent, onAnswer, descriptions) as unknown as pg.Query);
+        gather({ sent, onAnswer });
       }),
     silentMs: () => (waiting.size === 0 ? 0 : performance.now() - heardAt),
     discard: lose,
@@ -132,7 +123,7 @@ function driverOver(socket: Socket, settings: WireSettings): pg.Client {
     connectionString: verifying(settings.url),
     // Our own socket, so that it can be ended whatever the driver waits for.
     stream: () => socket,
-    types,
+    types: { getTypeParser: parserOf },
     pipeline: true,
     keepAlive: true,
     connectionTimeoutMillis: settings.connectMs,
@@ -143,20 +134,32 @@ function driverOver(socket: Socket, settings: WireSettings): pg.Client {
   });
 }
 
-/** To be called before each question: what is sent in one turn, such as the last changes and the commit, leaves in one piece. */
-function gathering(socket: Socket): () => void {
-  let isGathering = false;
-  return () => {
-    if (isGathering) return;
-    isGathering = true;
-    socket.cork();
-    process.nextTick(() => {
-      isGathering = false;
-      socket.uncork();
-    });
+/** What is asked in one turn, such as the last changes and the commit, leaves in one piece, and its answers come in one. */
+function gathering(client: pg.Client, lose: (cause: unknown) => void): (question: Question) => void {
+  const descriptions: Descriptions = new Map();
+  let gathered: Question[] = [];
+  const ask = (query: unknown) => {
+    try {
+      client.query(query as pg.Query);
+    } catch (error) {
+      lose(error);
+    }
+  };
+  const send = () => {
+    const asked = gathered;
+    gathered = [];
+    if (asked.length > 0) ask(new Questions(asked, descriptions));
+  };
+  return (question) => {
+    if (question.sent.values === undefined) {
+      send();
+      ask(new pg.Query(question.sent.text, undefined, question.onAnswer));
+      return;
+    }
+    if (gathered.length === 0) process.nextTick(send);
+    gathered.push(question);
   };
 }
-
 /** The driver demands a verified certificate in these modes too, but warns at length that it may not for ever. */
 function verifying(url: string): string {
   const address = new URL(url);

@@ -11,6 +11,7 @@ import { addMovement } from "../movements.ts";
 import { type OrderRow, orderWrites } from "../orders.ts";
 import { petById, takenSomeUnits, takeUnits } from "../pets.ts";
 import { RowsStatement, sql } from "../statement.ts";
+import type { ClientKeeping } from "./clients.ts";
 import type { Connection } from "./connection.ts";
 import { knownInTransaction } from "./known.ts";
 
@@ -25,12 +26,16 @@ const lastOrder = sql<{ id: number }>`select seq as id from sqlite_sequence wher
 type NewRow = OrderRow & { readonly now: number };
 
 /** What is asked most of all writes, in words that are the least work for SQLite. */
-export function orderPlacing(db: Connection): Pick<Writes, "placeOrder" | "addDraft"> {
+export function orderPlacing(
+  db: Connection,
+  clients: ClientKeeping,
+): Pick<Writes, "placeOrder" | "addDraft"> {
   const { addDraft } = orderWrites(db);
   // Numbered by us, so that an order can wait with those of others to be added.
   const last = knownInTransaction(db, () => ({ id: db.get(lastOrder, {})?.id ?? 0 }));
   return {
     placeOrder(order, now) {
+      if (!clients.isThere(order.clientId)) return null;
       const openOrders = order.complete ? 0 : 1;
       const pet = taken(db, { petId: order.petId, units: -order.quantity, openOrders });
       return after(pet, (there) => there && placed(db, ++last.get().id, order, there, now));

@@ -11,6 +11,7 @@ import { orderPlacing } from "./orders.ts";
 
 /** The shared store, but for what is less work in words of SQLite's own: one for a connection, because it remembers what it has asked. */
 export function sqliteWrites(db: Connection): Writes {
+  const clients = clientKeeping(db);
   const { forgetEvents } = eventWrites(db);
   const { changeOrder, removeOrder } = orderWrites(db);
   const { hasOpenOrders } = clientReads(db);
@@ -18,9 +19,9 @@ export function sqliteWrites(db: Connection): Writes {
   const ofOrders = { ...orderReads(db), changeOrder, removeOrder, hasOpenOrders };
   return {
     ...writes(db),
-    ...orderPlacing(db),
+    ...orderPlacing(db, clients),
     ...answerKeeping(db),
-    ...clientKeeping(db),
+    ...clients.writes,
     ...eachAfter(db.appended.settle, ofEvents),
     ...eachAfter(db.appended.settle, ofOrders),
   };
