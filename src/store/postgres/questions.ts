@@ -1,3 +1,4 @@
+import type { Writable } from "node:stream";
 import pg from "pg";
 import type { Value } from "../statement.ts";
 import type { Answered, Sent } from "./wire.ts";
@@ -19,6 +20,7 @@ export type Descriptions = Map<string, Description>;
 
 /** What of the driver's connection is used here. */
 interface DriverConnection {
+  readonly stream: Writable;
   /** By name, the statements that the server has, and those that were sent to it. */
   readonly parsedStatements: Record<string, string>;
   readonly submittedNamedStatements: Record<string, string>;
@@ -81,8 +83,11 @@ export class Questions extends DriverQuery {
   }
 
   override submit(connection: DriverConnection): null {
+    // The messages leave in one piece.
+    connection.stream.cork();
     for (const { sent } of this.asked) this.send(connection, sent);
     connection.sync();
+    connection.stream.uncork();
     return null;
   }
 
