@@ -90,6 +90,52 @@ export interface TransactionOptions {
   readonly connection?: "fresh" | undefined;
 }
 
+/** A transaction's questions and changes. It is one object for all transactions of a connection, so that what is made of it is made once. */
+class TransactionDb implements Db {
+  /** What failed first: all that followed failed for that. */
+  failure: { readonly error: unknown } | undefined;
+
+  constructor(private readonly wire: Wire) {}
+
+  get = async <Row>(statement: Statement<Row>, args: Arguments): Promise<Row | null> =>
+    firstOf(statement, await this.ask(sentOf(statement, args)));
+
+  all = async <Row>(statement: Statement<Row>, args: Arguments): Promise<Row[]> =>
+    rowsOf(statement, await this.ask(sentOf(statement, args)));
+
+  run = (statement: Statement, args: Arguments): void => void this.post(sentOf(statement, args));
+
+  /** Sends it without waiting: if it fails, the next question or the commit says so. */
+  post(sent: Sent, busy?: Lock["busy"]): Promise<Answered> {
+    const answer = this.wire.send(sent);
+    answer.catch((error) => {
+      this.failure ??= { error: busy && isLockTimeout(error) ? busy() : error };
+    });
+    return answer;
+  }
+
+  async ask(sent: Sent): Promise<Answered> {
+    try {
+      return await this.post(sent);
+    } catch (error) {
+      throw this.failure?.error ?? error;
+    }
+  }
+}
+
+const transactionDbs = new WeakMap<Wire, TransactionDb>();
+
+function transactionDbOf(wire: Wire): TransactionDb {
+  const known = transactionDbs.get(wire);
+  if (known) {
+    known.failure = undefined;
+    return known;
+  }
+  const db = new TransactionDb(wire);
+  transactionDbs.set(wire, db);
+  return db;
+}
+
 /**
  * Runs work in a transaction with few round trips: the begin travels with the first question, and a change that gives
  * nothing back is sent without waiting for its answer. If it failed, the next question or the commit says so.
@@ -103,39 +149,19 @@ export async function inTransaction<T>(
   const use = isolation === "read committed" ? "write" : "read";
   const wire = await pool.lease(deadline, use, connection);
   const watch = watched(pool, wire, deadline);
+  const db = transactionDbOf(wire);
   let isCommitting = false;
-  let failure: { readonly error: unknown } | undefined;
-  const unanswered: Promise<unknown>[] = [];
-  const post = (sent: Sent, busy?: Lock["busy"]): Promise<Answered> => {
-    const answer = wire.send(sent);
-    answer.catch((error) => {
-      failure ??= { error: busy && isLockTimeout(error) ? busy() : error };
-    });
-    return answer;
-  };
-  const ask = async (sent: Sent): Promise<Answered> => {
-    try {
-      return await post(sent);
-    } catch (error) {
-      throw failure?.error ?? error;
-    }
-  };
-  const db: Db = {
-    get: async (statement, args) => firstOf(statement, await ask(sentOf(statement, args))),
-    all: async (statement, args) => rowsOf(statement, await ask(sentOf(statement, args))),
-    run: (statement, args) => void unanswered.push(post(sentOf(statement, args))),
-  };
   try {
     const own = settings?.(deadline - Date.now());
-    unanswered.push(post(BEGIN[isolation]));
-    if (own) unanswered.push(post({ text: own }));
-    for (const lock of locks) unanswered.push(post(lock, lock.busy));
+    db.post(BEGIN[isolation]);
+    if (own) db.post({ text: own });
+    for (const lock of locks) db.post(lock, lock.busy);
     const done = await work(db);
     isCommitting = true;
-    const committed = ask(COMMIT);
-    await Promise.allSettled([...unanswered, committed]);
-    if (failure) throw failure.error;
-    if ((await committed).command !== "COMMIT") throw new Error("The transaction was not committed.");
+    // Answers come in order: with this one all are there.
+    const { command } = await db.ask(COMMIT);
+    if (db.failure) throw db.failure.error;
+    if (command !== "COMMIT") throw new Error("The transaction was not committed.");
     clearTimeout(watch);
     pool.giveBack(wire);
     return done;

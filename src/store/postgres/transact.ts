@@ -43,9 +43,10 @@ export async function transact<T>(
 }
 
 async function worked<T>(db: Db, look: Look, work: (store: Writes) => Promise<T>): Promise<T> {
-  const answers = answerKeeping(db, look);
+  const { store, answers } = storeOf(db);
+  answers.begin(look);
   try {
-    return await work(writesOf(db, answers));
+    return await work(store);
   } catch (error) {
     // Refused for what its own first run has changed, perhaps.
     if (look === "meanwhile" && (await answers.wasAnswered())) throw new AnsweredBefore();
@@ -53,15 +54,33 @@ async function worked<T>(db: Db, look: Look, work: (store: Writes) => Promise<T>
   }
 }
 
+interface TransactionStore {
+  readonly store: Writes;
+  readonly answers: AnswerKeeping;
+}
+
+/** One for a connection: to make it is a twentieth of an order. */
+const stores = new WeakMap<Db, TransactionStore>();
+
+function storeOf(db: Db): TransactionStore {
+  const known = stores.get(db);
+  if (known) return known;
+  const answers = answerKeeping(db);
+  const made = { store: writesOf(db, answers), answers };
+  stores.set(db, made);
+  return made;
+}
+
 /** The shared store, but for what is fewer statements, or locks a row, in words of PostgreSQL's own. */
-function writesOf(db: Db, answers: AnswerKeeping): Writes {
+function writesOf(db: Db, { keptAnswer, keepAnswer }: AnswerKeeping): Writes {
   return {
     ...writes(db),
     ...orderedEventReads(db),
     ...orderedEventWrites(db),
     ...orderPlacing(db),
     ...clientLocking(db),
-    ...answers.writes,
     ...deliveryTaking(db),
+    keptAnswer,
+    keepAnswer,
   };
 }
