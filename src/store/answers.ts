@@ -1,10 +1,10 @@
 import type { KeptAnswer, Reads, Writes } from "../core/ports.ts";
-import { type Db, sql } from "./statement.ts";
+import { type Db, fragment, sql } from "./statement.ts";
 
 /** How many answers one sweep forgets, so that it never holds up the writes behind it. */
 const FORGET_AT_ONCE = 1000;
 
-interface FoundAnswer extends KeptAnswer {
+export interface FoundAnswer extends KeptAnswer {
   readonly keptAt: number;
 }
 
@@ -16,9 +16,10 @@ export const anyAnswer = sql<FoundAnswer>`
 export const forgetAnswer = sql`
   delete from kept_answers where client_id = :clientId and key = :key and kept_at <= :keptBefore`;
 // Fails if there is an answer: another request with the same key was quicker, and this one must not be done too.
-export const insertAnswer = sql`
+export const newAnswer = fragment`
   insert into kept_answers (client_id, key, fingerprint, body, tag, kept_at)
   values (:clientId, :key, :fingerprint, :body, :tag, :now)`;
+export const insertAnswer = sql`${newAnswer}`;
 
 const forgetAnswers = sql<unknown>`
   delete from kept_answers where (client_id, key) in

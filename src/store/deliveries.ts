@@ -34,7 +34,10 @@ const names = [
   "now",
   "at",
 ] as const;
-const insertDeliveries = new RowsStatement<DeliveryRow>(into, names, "on conflict do nothing");
+const insertDeliveries = new RowsStatement<DeliveryRow>(
+  names,
+  (values) => `insert into ${into} ${values} on conflict do nothing`,
+);
 const insertDelivery = sql<DeliveryRecord>`
   insert into webhook_deliveries (webhook_id, event_id, message_id, type, about_client_id, body, cause, next_at, created_at)
   values (:webhookId, :eventId, :messageId, :type, :aboutClientId, :body, :cause, :now, :at) returning ${deliveryColumns}`;

@@ -16,7 +16,10 @@ const names = namesOf(eventColumns);
 
 export const newEvents = fragment`events (type, subject, client_id, data, at)`;
 export const eventValues = ["type", "subject", "clientId", "data", "at"] as const;
-const insertEvents = new RowsStatement<EventRow>(newEvents.text, eventValues);
+const insertEvents = new RowsStatement<EventRow>(
+  eventValues,
+  (values) => `insert into ${newEvents.text} ${values}`,
+);
 
 /** Of one writer numbers come in the order of their commits, and what is committed is all that was numbered. */
 const lastEvent = sql<{ id: number }>`select seq as id from sqlite_sequence where name = 'events'`;

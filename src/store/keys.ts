@@ -38,9 +38,10 @@ const insertKey = sql<{ id: number }>`
 const revokeKey = sql`update api_keys set revoked_at = :now where id = :id and revoked_at is null`;
 const expireKey = sql`update api_keys set expires_at = :at where id = :id`;
 const keepLastUses = new RowsStatement<{ readonly keyId: number; readonly at: number }>(
-  "key_uses (key_id, at)",
   ["keyId", "at"],
-  "on conflict (key_id) do update set at = excluded.at where key_uses.at < excluded.at",
+  (values) => `
+    insert into key_uses (key_id, at) ${values}
+    on conflict (key_id) do update set at = excluded.at where key_uses.at < excluded.at`,
 );
 
 type KeyReads = Pick<Reads, "keyByHash" | "key" | "keys" | "keyPage">;

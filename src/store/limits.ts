@@ -22,16 +22,18 @@ const keepConduct = sql`
   on conflict (key_id) do update set conduct = excluded.conduct`;
 
 const keepWindows = new RowsStatement<Windows & { readonly clientId: number }>(
-  "client_windows (client_id, minute_opened_at, minute_count, day, day_count)",
   ["clientId", "minuteOpenedAt", "minuteCount", "day", "dayCount"],
-  `on conflict (client_id) do update set minute_opened_at = excluded.minute_opened_at,
+  (values) => `
+    insert into client_windows (client_id, minute_opened_at, minute_count, day, day_count) ${values}
+    on conflict (client_id) do update set minute_opened_at = excluded.minute_opened_at,
     minute_count = excluded.minute_count, day = excluded.day, day_count = excluded.day_count`,
 );
 
 const addUsage = new RowsStatement<UsageRecord>(
-  "usage (client_id, day, operation, status_class, requests)",
   ["clientId", "day", "operation", "statusClass", "requests"],
-  `on conflict (client_id, day, operation, status_class) do update
+  (values) => `
+    insert into usage (client_id, day, operation, status_class, requests) ${values}
+    on conflict (client_id, day, operation, status_class) do update
     set requests = usage.requests + excluded.requests`,
 );
 /** A record, or the id of a tally that may have more: by one statement, so that nothing can move from these to those in between. */

@@ -7,8 +7,8 @@ const columns = fragment`id, pet_id as "petId", change, balance, reason, order_i
 type NewMovement = Omit<MovementRecord, "id">;
 
 const insertMovements = new RowsStatement<NewMovement>(
-  "movements (pet_id, change, balance, reason, order_id, at)",
   ["petId", "change", "balance", "reason", "orderId", "at"],
+  (values) => `insert into movements (pet_id, change, balance, reason, order_id, at) ${values}`,
 );
 
 export function addMovement(db: Db, movement: NewMovement): Awaitable<void> {

@@ -79,20 +79,18 @@ export function statement<Row>(source: string, kind: "own" | "list" = "own"): St
 /** Rows that one statement takes: as many of the larger as there are, then of the smaller. */
 const ROWS_AT_ONCE = [100, 20, 4, 3, 2, 1];
 
-/** An insert of rows, many at once: `into` with its columns, what follows the values, and what is made of them before. */
+/** A statement for rows, many at once: its text around their `values`. */
 export class RowsStatement<Row extends object> {
   private readonly sized: readonly (readonly [size: number, statement: Statement])[];
 
   constructor(
-    into: string,
     private readonly columns: readonly (keyof Row & string)[],
-    end = "",
-    from: (values: string) => string = (values) => values,
+    text: (values: string) => string,
   ) {
     const row = `(${columns.map((name) => `:${name}`).join(", ")})`;
     this.sized = ROWS_AT_ONCE.map((size) => [
       size,
-      statement(`insert into ${into} ${from(`values ${new Array(size).fill(row).join(", ")}`)} ${end}`),
+      statement(text(`values ${new Array(size).fill(row).join(", ")}`)),
     ]);
   }
 

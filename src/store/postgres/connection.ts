@@ -1,9 +1,8 @@
 import { Unavailable } from "../../core/failure.ts";
 import type { Arguments, Db, Statement } from "../statement.ts";
 import { UNKNOWN_OUTCOME } from "../trouble.ts";
-import type { Lock } from "./locks.ts";
 import type { Pool } from "./pool.ts";
-import { classified, isDeadEnd, isLockTimeout, isLoss, isStale } from "./trouble.ts";
+import { classified, isDeadEnd, isLoss, isStale } from "./trouble.ts";
 import type { Answered, Sent, Wire } from "./wire.ts";
 
 /** Connections of no more use that a piece of work may meet before it is refused. */
@@ -82,7 +81,7 @@ export interface TransactionOptions {
   /** Milliseconds since 1970: what is not committed by then is given up. */
   readonly deadline: number;
   /** Locks that are taken with the begin: what follows sees what was done by those who had them. */
-  readonly locks?: readonly Lock[];
+  readonly locks?: readonly Sent[];
   readonly isolation?: keyof typeof BEGIN;
   /** Settings of the server for this transaction alone, if it needs any with so much time left when it begins. */
   readonly settings?: ((leftMs: number) => string | undefined) | undefined;
@@ -106,10 +105,10 @@ class TransactionDb implements Db {
   run = (statement: Statement, args: Arguments): void => void this.post(sentOf(statement, args));
 
   /** Sends it without waiting: if it fails, the next question or the commit says so. */
-  post(sent: Sent, busy?: Lock["busy"]): Promise<Answered> {
+  post(sent: Sent): Promise<Answered> {
     const answer = this.wire.send(sent);
     answer.catch((error) => {
-      this.failure ??= { error: busy && isLockTimeout(error) ? busy() : error };
+      this.failure ??= { error };
     });
     return answer;
   }
@@ -155,7 +154,7 @@ export async function inTransaction<T>(
     const own = settings?.(deadline - Date.now());
     db.post(BEGIN[isolation]);
     if (own) db.post({ text: own });
-    for (const lock of locks) db.post(lock, lock.busy);
+    for (const lock of locks) db.post(lock);
     const done = await work(db);
     isCommitting = true;
     // Answers come in order: with this one all are there.

@@ -1,10 +1,9 @@
 import { changesAccess } from "../../core/access-changes.ts";
-import type { Command } from "../../core/perform.ts";
 import type { Engine, EngineOptions } from "../engine.ts";
 import { sql } from "../statement.ts";
 import { reads } from "../store.ts";
 import { askingDb, type TransactionOptions } from "./connection.ts";
-import { accessLock, keyLock, type Lock } from "./locks.ts";
+import { accessLock } from "./locks.ts";
 import { openPool, POOL_BOUNDS } from "./pool.ts";
 import { pulse } from "./pulse.ts";
 import { transact } from "./transact.ts";
@@ -75,7 +74,11 @@ export function openPostgresEngine(options: EngineOptions): Engine {
     reads: { ...readsInTurns(askingDb(pool, READ_MS)), accessRevision: reads(watch).accessRevision },
     perform: (command) =>
       counted(
-        transact(pool, { ...inTime(), locks: locksOf(command) }, (store) => perform(store, command, rules)),
+        transact(
+          pool,
+          { ...inTime(), locks: changesAccess(command.operation) ? [accessLock] : [] },
+          (store) => perform(store, command, rules),
+        ),
       ),
     forgetAnswers: (keptBefore) => {
       forgetting ??= forget(keptBefore);
@@ -105,11 +108,4 @@ function lessTime(leftMs: number): string | undefined {
   if (withinMs >= STATEMENT_MS) return undefined;
   const lockMs = Math.min(LOCK_MS, withinMs);
   return `set local lock_timeout = ${lockMs}; set local statement_timeout = ${withinMs}`;
-}
-
-function locksOf({ operation, caller, idempotency }: Command): Lock[] {
-  return [
-    ...(idempotency ? [keyLock(caller.clientId, idempotency.key)] : []),
-    ...(changesAccess(operation) ? [accessLock] : []),
-  ];
 }

@@ -8,7 +8,16 @@ import {
   forgottenEvents,
   newEvents,
 } from "../events.ts";
-import { type Db, fragment, RowsStatement, sql, statement } from "../statement.ts";
+import {
+  type Arguments,
+  type Db,
+  type Fragment,
+  fragment,
+  RowsStatement,
+  type Statement,
+  sql,
+  statement,
+} from "../statement.ts";
 import type { Sent } from "./wire.ts";
 
 // Numbers come from a sequence, and transactions commit in another order: 5 may be seen after 6. So whoever will take
@@ -23,15 +32,18 @@ const holdBack = sql`
   select pg_advisory_xact_lock_shared((${TAG}::bigint << 48) | given.id) from (${given}) as given`;
 
 /** The lock first: rows have their numbers only when they are joined with it. */
-const insertEvents = new RowsStatement<EventRow>(
-  newEvents.text,
-  eventValues,
-  "",
-  (values) => `
-    with held as materialized (${holdBack.text})
-    select type, subject, client_id::bigint, data, at::bigint
-    from held, (${values}) as told (type, subject, client_id, data, at)`,
-);
+const tell = (values: string) => `
+  insert into ${newEvents.text}
+  with held as materialized (${holdBack.text})
+  select type, subject, client_id::bigint, data, at::bigint
+  from held, (${values}) as told (type, subject, client_id, data, at)`;
+
+const tellEvents = new RowsStatement<EventRow>(eventValues, tell);
+
+/** The same, and another statement, whose arguments come after the events'. */
+export function tellingAnd({ text }: Fragment): RowsStatement<EventRow> {
+  return new RowsStatement<EventRow>(eventValues, (values) => `with told as (${tell(values)}) ${text}`);
+}
 
 /** For whoever gives events numbers by itself. */
 export const eventLock: Sent = { text: holdBack.text };
@@ -92,6 +104,40 @@ export function orderedEventReads(db: Db): Pick<Reads, "events" | "lastEvent" | 
   };
 }
 
-export function orderedEventWrites(db: Db): Pick<Writes, "emit"> {
-  return { emit: (events, now) => insertEvents.run(db, eventRows(events, now)) };
+/** Events of a transaction, which wait for the last statement of it: one that can take them along. */
+export interface Telling extends Pick<Writes, "emit"> {
+  /** Before each transaction. */
+  begin(): void;
+  /** Tells those that wait. */
+  settle(): Promise<void>;
+  /** Tells those that wait and does another change, by one statement if there is one for so many. */
+  settleWith(both: RowsStatement<EventRow>, other: Statement, args: Arguments): Promise<void>;
+}
+
+export function tellingOf(db: Db): Telling {
+  let waiting: EventRow[] = [];
+  const settle = async () => {
+    const events = waiting;
+    waiting = [];
+    await tellEvents.run(db, events);
+  };
+  return {
+    begin() {
+      waiting = [];
+    },
+    emit(events, now) {
+      waiting = waiting.concat(eventRows(events, now));
+    },
+    settle,
+    async settleWith(both, other, args) {
+      const [part, another] = both.parts(waiting);
+      if (part && !another) {
+        waiting = [];
+        const [statement, events] = part;
+        return db.run(statement, [...events, ...other.values(args)]);
+      }
+      await settle();
+      await db.run(other, args);
+    },
+  };
 }

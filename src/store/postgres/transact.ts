@@ -4,7 +4,7 @@ import { writes } from "../store.ts";
 import { AnsweredBefore, type AnswerKeeping, answerKeeping, type Look } from "./answers.ts";
 import { clientLocking } from "./clients.ts";
 import { DEAD_ENDS, inTransaction, type TransactionOptions } from "./connection.ts";
-import { orderedEventReads, orderedEventWrites } from "./events.ts";
+import { orderedEventReads, type Telling, tellingOf } from "./events.ts";
 import { orderPlacing } from "./orders.ts";
 import type { Pool } from "./pool.ts";
 import { classified, isConflict, isDeadEnd, isLoss } from "./trouble.ts";
@@ -43,20 +43,22 @@ export async function transact<T>(
 }
 
 async function worked<T>(db: Db, look: Look, work: (store: Writes) => Promise<T>): Promise<T> {
-  const { store, answers } = storeOf(db);
+  const { store, answers, telling } = storeOf(db);
   answers.begin(look);
+  telling.begin();
   try {
-    return await work(store);
+    const done = await work(store);
+    await telling.settle();
+    return done;
   } catch (error) {
-    // Refused for what its own first run has changed, perhaps.
-    if (look === "meanwhile" && (await answers.wasAnswered())) throw new AnsweredBefore();
-    throw error;
+    throw await answers.judged(error);
   }
 }
 
 interface TransactionStore {
   readonly store: Writes;
   readonly answers: AnswerKeeping;
+  readonly telling: Telling;
 }
 
 /** One for a connection: to make it is a twentieth of an order. */
@@ -65,22 +67,23 @@ const stores = new WeakMap<Db, TransactionStore>();
 function storeOf(db: Db): TransactionStore {
   const known = stores.get(db);
   if (known) return known;
-  const answers = answerKeeping(db);
-  const made = { store: writesOf(db, answers), answers };
+  const telling = tellingOf(db);
+  const answers = answerKeeping(db, telling);
+  const made = { store: writesOf(db, answers, telling), answers, telling };
   stores.set(db, made);
   return made;
 }
 
 /** The shared store, but for what is fewer statements, or locks a row, in words of PostgreSQL's own. */
-function writesOf(db: Db, { keptAnswer, keepAnswer }: AnswerKeeping): Writes {
+function writesOf(db: Db, { keptAnswer, keepAnswer }: AnswerKeeping, { emit }: Telling): Writes {
   return {
     ...writes(db),
     ...orderedEventReads(db),
-    ...orderedEventWrites(db),
     ...orderPlacing(db),
     ...clientLocking(db),
     ...deliveryTaking(db),
     keptAnswer,
     keepAnswer,
+    emit,
   };
 }

@@ -18,8 +18,9 @@ import { knownInTransaction } from "./known.ts";
 // Without `returning`: to ask for the pet afterwards costs SQLite less.
 const takeSomeUnits = sql`${takenSomeUnits}`;
 const insertOrders = new RowsStatement<NewRow>(
-  "orders (id, client_id, pet_id, quantity, ship_date, complete, version, created_at)",
   ["id", "clientId", "petId", "quantity", "shipDate", "complete", "version", "now"],
+  (values) =>
+    `insert into orders (id, client_id, pet_id, quantity, ship_date, complete, version, created_at) ${values}`,
 );
 const lastOrder = sql<{ id: number }>`select seq as id from sqlite_sequence where name = 'orders'`;
 
