@@ -6,7 +6,7 @@ import { rulesOf } from "../../src/core/rules.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { openPostgresEngine } from "../../src/store/postgres/engine.ts";
 import { openPool } from "../../src/store/postgres/pool.ts";
-import { Lost, openWire } from "../../src/store/postgres/wire.ts";
+import { openWire } from "../../src/store/postgres/wire.ts";
 import { eventually } from "../cli/command.ts";
 import { aPostgres, type PostgresServer } from "../servers/postgres.ts";
 import { outcome, READ_MS, WRITE_MS } from "./outcome.ts";
@@ -182,16 +182,6 @@ test("however many wait for a connection, the server is ready and sees that keys
   await Promise.all(waiting);
   await busy.close();
   await holder.close();
-});
-
-test("what a connection cannot even send ends it, and everybody who waits is told", async () => {
-  const settings = { url, connectMs: 2000, statementMs: 0, lockMs: 0, idleInTransactionMs: 0 };
-  const wire = await openWire(settings, () => {});
-  const slow = wire.send({ text: "select pg_sleep(5)" });
-  const unsendable = wire.send({ text: "select $1", values: "no array" as never });
-  for (const waiting of [slow, unsendable])
-    expect(await waiting.catch((error: unknown) => error)).toBeInstanceOf(Lost);
-  expect(wire.isLost).toBe(true);
 });
 
 test("a server that stands still at the goodbye holds nobody up", async () => {

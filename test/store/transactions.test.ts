@@ -170,19 +170,53 @@ test("two requests with one idempotency key at once are one change, and the seco
   expect(await named("once")).toBe(1);
 });
 
+test("requests with one key at once for the last unit are one order, and none of them is refused", async () => {
+  const idempotency = { key: "the last one", fingerprint: "f" };
+  const petId = await aPet();
+  const body = { petId, quantity: 100 };
+  const once = { ...command, caller: { ...command.caller, clientId }, idempotency, input: { body } };
+  const work: Work = (store) => perform(store, once, rules);
+  const answers = (await Promise.all(Array.from({ length: 8 }, () => doing(work)))).map(
+    (each) => each.body as Performed,
+  );
+  const again = (await doing(work)).body as Performed;
+  expect(answers.filter(({ isReplay }) => !isReplay)).toHaveLength(1);
+  expect(again.isReplay).toBe(true);
+  expect(new Set([...answers, again].map((each) => JSON.stringify(each.body))).size).toBe(1);
+  const count = async (rest: string) =>
+    Number((await server.query(`select count(*)::int as n from ${rest}`, database))[0]?.n);
+  expect(await count(`orders where pet_id = ${petId}`)).toBe(1);
+  expect(await count(`movements where pet_id = ${petId} and reason = 'ordered'`)).toBe(1);
+  expect(await count(`events where type = 'order.placed' and data like '%"petId":${petId},%'`)).toBe(1);
+  expect(await engine.reads.pet(petId)).toMatchObject({ quantity: 0, openOrders: 1 });
+});
+
+test("a refusal is no answer: with the same key it is asked for anew", async () => {
+  const petId = await aPet();
+  const of = (quantity: number) => {
+    const idempotency = { key: "refused first", fingerprint: "f" };
+    const input = { body: { petId, quantity } };
+    return { ...command, caller: { ...command.caller, clientId }, idempotency, input };
+  };
+  const refused = await failing((store) => perform(store, of(101), rules));
+  expect((refused as Failure).code).toBe("insufficient_stock");
+  const placed = (await doing((store) => perform(store, of(1), rules))).body as Performed;
+  expect(placed.body).toMatchObject({ petId, quantity: 1 });
+});
+
 test("a repetition of a write that is still running is told so, and the write is done once", async () => {
   const release = Promise.withResolvers<void>();
   const started = Promise.withResolvers<void>();
-  const once = { ...command, idempotency: { key: "slow", fingerprint: "f" } };
   const work: Work = async (store) => {
+    await store.keptAnswer(clientId, "slow", 0);
     const added = await add(store, "slow");
     started.resolve();
     await release.promise;
     return added;
   };
-  const first = engine.perform({ ...once, input: work });
+  const first = doing(work);
   await started.promise;
-  const second = await engine.perform({ ...once, input: work }).catch((error: unknown) => error);
+  const second = await failing(work);
   expect(second).toBeInstanceOf(Failure);
   const { code, retryAfterSeconds } = second as Failure;
   expect([code, retryAfterSeconds]).toEqual(["idempotency_in_progress", 1]);
