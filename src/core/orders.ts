@@ -47,8 +47,9 @@ export const orders: Operations<PetstoreApi["orders"]> = {
     const order = { clientId, petId, quantity: units, shipDate: shippedAt, complete };
     const placed = await cx.store.placeOrder(order, cx.now);
     if (!placed) {
-      if (!(await cx.store.client(clientId))) refuseRemoved();
-      return refuseUnits(cx, petId, units);
+      const [client, pet] = await Promise.all([cx.store.client(clientId), cx.store.pet(petId)]);
+      if (!client) refuseRemoved();
+      refuseUnits(pet, petId, units);
     }
     tell(cx, "order.placed", placed.order);
     if (complete) tell(cx, "order.completed", placed.order);
@@ -178,13 +179,12 @@ function moves(before: OrderRecord, after: OrderChange): StockMove[] {
 
 async function moveStock(cx: WriteContext, move: StockMove, asked = 0): Promise<void> {
   const pet = await cx.store.moveStock(move, cx.now);
-  if (!pet) return refuseUnits(cx, move.petId, -move.units, asked);
+  if (!pet) refuseUnits(await cx.store.pet(move.petId), move.petId, -move.units, asked);
   tellMove(cx, pet, move.units, move.openOrders);
 }
 
 /** Says why a pet's units cannot be had; of those that are asked for an order may have some already. */
-async function refuseUnits(cx: WriteContext, petId: Int64, units: number, asked = units): Promise<never> {
-  const pet = await cx.store.pet(petId);
+function refuseUnits(pet: PetRecord | null, petId: Int64, units: number, asked = units): never {
   if (!pet) fail("unknown_pet", `There is no pet ${petId}. Find ids with GET /pets.`);
   if (pet.status !== "available") {
     fail("pet_not_available", `Pet ${petId} is ${pet.status}; only an available pet can be ordered.`);

@@ -97,15 +97,15 @@ test("what is asked in the turn after a change shows the change", async () => {
   expect(await Promise.all([stock(), stock()])).toEqual([before - 1, before - 1]);
 });
 
-test("an order with its key, stock, movement, events and kept answer takes three round trips, begin and commit included", async () => {
-  for (const key of ["first", "second"]) expect(await tripsOf(() => engine.perform(order(key)))).toBe(3);
+test("an order with its key, stock, movement, events and kept answer takes two round trips, begin and commit included", async () => {
+  for (const key of ["first", "second"]) expect(await tripsOf(() => engine.perform(order(key)))).toBe(2);
   expect(await engine.reads.keptAnswer(clientId, "second", 0)).not.toBeNull();
 });
 
-test("a repeated order is answered from what was kept in two", async () => {
+test("a repeated order is answered from what was kept in three, of which one undoes what was done meanwhile", async () => {
   expect(
     await tripsOf(async () => expect(await engine.perform(order("first"))).toMatchObject({ isReplay: true })),
-  ).toBe(2);
+  ).toBe(3);
 });
 
 test("a refused order is told in three, and leaves the connection as it was", async () => {

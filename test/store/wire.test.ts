@@ -11,6 +11,8 @@ beforeAll(async () => {
   server = await sharedPostgres();
   database = await server.newDatabase();
   await server.query("create table notes (id bigint primary key, word text not null)", database);
+  const late = "create table late_notes (id bigint unique deferrable initially deferred)";
+  await server.query(late, database);
   wire = await openWire({ ...settings, url: server.url(database) }, () => {});
 });
 beforeEach(async () => {
@@ -94,6 +96,12 @@ test("a failure in one turn leaves those of the next alone", async () => {
     "done",
   ]);
   expect(await words()).toEqual([{ word: "one" }, { word: "two" }]);
+});
+
+test("what fails only when the turn is over was not done", async () => {
+  const told = await outcomes([asked("insert into late_notes values (1), (1)", [], "late")]);
+  expect(told).toEqual([expect.stringContaining("duplicate key")]);
+  expect((await asked("select id from late_notes", [])).rows).toEqual([]);
 });
 
 test("texts of several statements go by themselves, in their place among the others", async () => {

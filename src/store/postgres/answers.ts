@@ -1,5 +1,5 @@
 import { Conflict, Failure } from "../../core/failure.ts";
-import type { Writes } from "../../core/ports.ts";
+import type { KeptAnswer, Writes } from "../../core/ports.ts";
 import {
   anyAnswer,
   type FoundAnswer,
@@ -8,30 +8,30 @@ import {
   keptSinceThen,
   newAnswer,
 } from "../answers.ts";
-import { type Db, fragment, sql } from "../statement.ts";
+import { type Db, sql } from "../statement.ts";
 import { type Telling, tellingAnd } from "./events.ts";
 import { isLockTimeout } from "./trouble.ts";
 
-/** How a transaction asks whether its request was answered before: first of all, or together with what it does if not. */
-export type Look = "first" | "meanwhile";
-
-/** What was done meanwhile was in vain: the request was answered before. Done anew it looks first. */
-export class AnsweredBefore extends Error {}
+/** What was done was in vain, and is to be undone: the request was answered before. */
+export class AnsweredBefore extends Error {
+  constructor(readonly answer: KeptAnswer) {
+    super("The request was answered before.");
+  }
+}
 
 export interface AnswerKeeping extends Pick<Writes, "keptAnswer" | "keepAnswer"> {
-  /** Before each transaction. */
-  begin(look: Look): void;
+  /** Before each transaction; with the answer that was found, if it is done anew for that. */
+  begin(answer: KeptAnswer | undefined): void;
   /** What is to be said of what a transaction failed with. */
   judged(error: unknown): Promise<unknown>;
 }
 
-/** One request at a time with a key: the next one finds the answer of the one before, if it looks when it has the lock. */
-const lockKey = fragment`select pg_advisory_xact_lock(hashtextextended(:key, :clientId))`;
-const keyLock = sql`${lockKey}`;
-
-/** Both at once, as if nobody else had the lock: what another did until it let go of it is not seen. */
+/**
+ * One request at a time with a key: the next one waits. What the one before did until it let go of the lock is not seen
+ * by this statement, but by those after it.
+ */
 const lockAndLook = sql<FoundAnswer | { readonly keptAt: null }>`
-  with locked as materialized (${lockKey})
+  with locked as materialized (select pg_advisory_xact_lock(hashtextextended(:key, :clientId)))
   select fingerprint, body, tag, kept_at as "keptAt"
   from locked left join kept_answers on client_id = :ofClient and key = :ofKey`;
 
@@ -46,56 +46,54 @@ interface Asked {
 
 /**
  * Nearly every request is new and alone with its key, so whether it was answered before is not waited for, which is a round
- * trip less. If it was, what was done is undone; if another was answered meanwhile, its answer is in the way of ours; and
- * before a refusal is told it is asked again, because the request may be refused for what its own first run has changed.
+ * trip less. If it was, what was done is undone. If it was answered only meanwhile, that answer is in the way of ours; and
+ * before a refusal is told it is looked for again, because a request may be refused for what its own first run has changed.
  */
 export function answerKeeping(db: Db, telling: Telling): AnswerKeeping {
-  let look: Look = "first";
+  let known: KeptAnswer | undefined;
   let asked: Asked | undefined;
-  const looked = async (clientId: number, key: string): Promise<FoundAnswer | null> => {
-    if (look === "first") {
-      db.run(keyLock, { clientId, key });
-      return db.get(anyAnswer, { clientId, key });
-    }
+  const look = async (clientId: number, key: string): Promise<FoundAnswer | null> => {
     const found = await db.get(lockAndLook, { clientId, key, ofClient: clientId, ofKey: key });
-    return found?.keptAt == null ? null : (found as FoundAnswer);
+    return found && found.keptAt !== null ? found : null;
   };
   return {
-    begin(now) {
-      look = now;
+    begin(answer) {
+      known = answer;
       asked = undefined;
     },
-    async keptAnswer(clientId, key, keptSince) {
-      const found = looked(clientId, key);
+    keptAnswer(clientId, key, keptSince) {
+      if (known) return known;
+      const found = look(clientId, key);
       // Whoever needs to know is told of a failure.
       found.catch(() => {});
       asked = { clientId, key, keptSince, found };
-      return look === "first" ? keptSinceThen(await found, keptSince) : null;
+      return null;
     },
     async keepAnswer(clientId, key, answer, now, keptBefore) {
       const found = await asked?.found;
-      if (found && wasKept(asked, found)) throw new AnsweredBefore();
-      if (found) db.run(forgetAnswer, { clientId, key, keptBefore });
+      requireNone(asked, found);
+      if (found) await db.run(forgetAnswer, { clientId, key, keptBefore });
       await telling.settleWith(tellAndKeep, insertAnswer, { ...answer, clientId, key, now });
     },
     async judged(error) {
       if (!asked) return error;
-      const { clientId, key, found } = asked;
+      const { clientId, key } = asked;
       try {
+        requireNone(asked, await asked.found);
         const isRefusal = error instanceof Failure || error instanceof Conflict;
-        const answer =
-          (await found) ??
-          (isRefusal && look === "meanwhile" ? await db.get(anyAnswer, { clientId, key }) : null);
-        return look === "meanwhile" && wasKept(asked, answer) ? new AnsweredBefore() : error;
-      } catch (failed) {
-        return isLockTimeout(failed) ? stillRunning(key) : error;
+        if (isRefusal) requireNone(asked, await db.get(anyAnswer, { clientId, key }));
+        return error;
+      } catch (cause) {
+        if (isLockTimeout(cause)) return stillRunning(key);
+        return cause instanceof AnsweredBefore ? cause : error;
       }
     },
   };
 }
 
-function wasKept(asked: Asked | undefined, found: FoundAnswer | null): found is FoundAnswer {
-  return asked !== undefined && keptSinceThen(found, asked.keptSince) !== null;
+function requireNone(asked: Asked | undefined, found: FoundAnswer | null | undefined): void {
+  const answer = asked && found ? keptSinceThen(found, asked.keptSince) : null;
+  if (answer) throw new AnsweredBefore(answer);
 }
 
 function stillRunning(key: string): Failure {

@@ -1,7 +1,7 @@
-import type { Writes } from "../../core/ports.ts";
+import type { KeptAnswer, Writes } from "../../core/ports.ts";
 import type { Db } from "../statement.ts";
 import { writes } from "../store.ts";
-import { AnsweredBefore, type AnswerKeeping, answerKeeping, type Look } from "./answers.ts";
+import { AnsweredBefore, type AnswerKeeping, answerKeeping } from "./answers.ts";
 import { clientLocking } from "./clients.ts";
 import { DEAD_ENDS, inTransaction, type TransactionOptions } from "./connection.ts";
 import { orderedEventReads, type Telling, tellingOf } from "./events.ts";
@@ -22,13 +22,13 @@ export async function transact<T>(
 ): Promise<T> {
   let connection: "fresh" | undefined;
   let deadEnds = 0;
-  let look: Look = "meanwhile";
+  let answer: KeptAnswer | undefined;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await inTransaction(pool, { ...options, connection }, (db) => worked(db, look, work));
+      return await inTransaction(pool, { ...options, connection }, (db) => worked(db, answer, work));
     } catch (error) {
       if (error instanceof AnsweredBefore) {
-        look = "first";
+        answer = error.answer;
         continue;
       }
       connection = isLoss(error) ? "fresh" : undefined;
@@ -42,9 +42,13 @@ export async function transact<T>(
   }
 }
 
-async function worked<T>(db: Db, look: Look, work: (store: Writes) => Promise<T>): Promise<T> {
+async function worked<T>(
+  db: Db,
+  answer: KeptAnswer | undefined,
+  work: (store: Writes) => Promise<T>,
+): Promise<T> {
   const { store, answers, telling } = storeOf(db);
-  answers.begin(look);
+  answers.begin(answer);
   telling.begin();
   try {
     const done = await work(store);
