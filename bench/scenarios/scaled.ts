@@ -9,7 +9,11 @@ import { type Filled, PETS } from "../fill.ts";
 import { checkSyncsOf } from "../promises.ts";
 import { addresses, mixed, orders, petsById } from "../requests.ts";
 import { interleaved } from "../rounds.ts";
-import { LOAD_CORE, OTHER_CORES, SERVER_CORE } from "../wrk.ts";
+import type { Server } from "../servers.ts";
+import { LOAD_CORE, load, OTHER_CORES, SERVER_CORE } from "../wrk.ts";
+
+/** How long orders are placed before tables are analyzed. */
+const USED_SECONDS = 4;
 
 interface Question {
   readonly name: string;
@@ -100,10 +104,28 @@ async function lineUp(bench: Bench, postgres: PostgresServer, valkey: ValkeyServ
     await checkSyncsOf(keeper, contender, store, bench.folder);
     await lined(contender, store);
   }
+  for (const { server, store } of line) await used(bench, postgres, server, store);
   await lined({ ...petstore, name: `${petstore.name}, SQLite` }, embedded);
   // What filled the databases is on disk before anything is timed.
   await postgres.query("checkpoint");
   return line;
+}
+
+/**
+ * Makes it a shop in which orders were placed, whose tables PostgreSQL knows: plans that were made while a table was empty
+ * read all of it until autovacuum comes by.
+ */
+async function used(bench: Bench, postgres: PostgresServer, server: Server, store: Filled): Promise<void> {
+  const { folder, options } = bench;
+  const script = orders(store.key, PETS);
+  await load({
+    folder,
+    url: server.url,
+    script,
+    connections: options.pace.connections,
+    seconds: USED_SECONDS,
+  });
+  await postgres.query("analyze", new URL(store.path).pathname.slice(1));
 }
 
 /** Fills a database from a store as an operator would: all of it, and proven to be whole. */
