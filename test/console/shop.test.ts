@@ -223,6 +223,21 @@ test("a store with many pets is shown a page at a time", async () => {
   expect(await page.getByLabel("Name starts with").inputValue()).toBe("pet 11");
 });
 
+test("a filter that is refused leaves the refusal in the place of the list, and the next one brings it back", async () => {
+  await using store = await aStore();
+  await store.aPet(3, "Rex");
+  await using visitor = await signedIn(store, store.staff, ["inventory", "Inventory"]);
+  const { page } = visitor;
+  const rows = page.locator("tbody tr");
+  await until(async () => (await rows.count()) === 1);
+  await page.getByLabel("At most").fill("1001");
+  await page.getByRole("alert").getByText("1000").waitFor();
+  expect(await rows.count()).toBe(0);
+  await page.getByLabel("At most").fill("1000");
+  await until(async () => (await rows.count()) === 1);
+  expect(await page.getByRole("alert").count()).toBe(0);
+});
+
 test("a dialog goes with its page, unless it asks who is there", async () => {
   await using store = await aStore();
   const rex = await store.aPet(1, "Rex");
