@@ -27,7 +27,7 @@ export interface Performed extends Result {
 export async function perform(store: Writes, command: Command, rules: Rules): Promise<Performed> {
   const { caller, now, idempotency } = command;
   if (idempotency) {
-    const kept = await store.keptAnswer(caller.clientId, idempotency.key, now - ANSWERS_KEPT_MS);
+    const kept = await store.claimKey(caller.clientId, idempotency.key, now - ANSWERS_KEPT_MS);
     if (kept) return replay(kept, idempotency);
   }
   const events: NewEvent[] = [];

@@ -128,9 +128,15 @@ export interface Writes extends Reads, WebhookWrites {
   ): Awaitable<CategoryRecord | null>;
   /** `null`: pets belong to it, or it is not as it was read. */
   removeCategory(before: CategoryRecord): Awaitable<CategoryRecord | null>;
+  /** They can be read when the transaction is over. */
   emit(events: readonly NewEvent[], now: number): Awaitable<void>;
   /** Drops some of the events that are older, none behind `upTo`; whether more may be left. */
   forgetEvents(olderThan: number, upTo: number, limit: number): Awaitable<boolean>;
+  /**
+   * For the first question of a request with an idempotency key, of which one at a time goes on: the answer that it was given
+   * before. A store far away may say `null` before it knows, and undo what was done meanwhile if there is one after all.
+   */
+  claimKey(clientId: number, key: string, keptSince: number): Awaitable<KeptAnswer | null>;
   /** In the place of one that was kept before then; a newer one is not replaced, the transaction fails. */
   keepAnswer(
     clientId: number,

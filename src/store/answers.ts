@@ -1,3 +1,4 @@
+import { after } from "../core/after.ts";
 import type { KeptAnswer, Reads, Writes } from "../core/ports.ts";
 import { type Db, fragment, sql } from "./statement.ts";
 
@@ -28,8 +29,8 @@ const forgetAnswers = sql<unknown>`
 
 export function answerReads(db: Db): Pick<Reads, "keptAnswer"> {
   return {
-    keptAnswer: async (clientId, key, keptSince) =>
-      keptSinceThen(await db.get(anyAnswer, { clientId, key }), keptSince),
+    keptAnswer: (clientId, key, keptSince) =>
+      after(db.get(anyAnswer, { clientId, key }), keptSinceThen, keptSince),
   };
 }
 
@@ -40,8 +41,10 @@ export function keptSinceThen(found: FoundAnswer | null, keptSince: number): Kep
   return { fingerprint, body, tag };
 }
 
-export function answerWrites(db: Db): Pick<Writes, "keepAnswer" | "forgetAnswers"> {
+export function answerWrites(db: Db): Pick<Writes, "claimKey" | "keepAnswer" | "forgetAnswers"> {
   return {
+    // Where one writes after another, as in SQLite, the one before is over.
+    claimKey: answerReads(db).keptAnswer,
     async keepAnswer(clientId, key, answer, now, keptBefore) {
       await db.run(forgetAnswer, { clientId, key, keptBefore });
       await db.run(insertAnswer, { ...answer, clientId, key, now });

@@ -49,7 +49,7 @@ type ClientWrites = Pick<
 export function clientWrites(db: Db): ClientWrites {
   return {
     addClient: async (client, now) => (await db.get(insertClient, { ...client, now })) as ClientRecord,
-    // Where one writes after another, as in SQLite, nobody else removes or orders meanwhile.
+    // Where one writes after another, as in SQLite, nobody else orders meanwhile.
     lockedClient: (id) => db.get(clientById, { id }),
     changeClient: (client) => db.run(updateClient, { ...client }),
     removeClient: async (id, now) => {

@@ -48,14 +48,19 @@ const doing = (work: Work) =>
     now: NOW,
   });
 
+/** The answer that is kept takes the event along, and what is asked then is answered after it was numbered. */
+async function tell(store: Writes, subject: string): Promise<void> {
+  await store.emit([told(subject)], NOW);
+  await store.keepAnswer(1, crypto.randomUUID(), { fingerprint: "f", body: null, tag: null }, NOW, 0);
+  await store.eventBounds();
+}
+
 /** Tells of something, and commits when it is let; resolves when its numbers are taken. */
 async function held(subject: string): Promise<{ commit(): Promise<void>; undo(): Promise<void> }> {
   const taken = Promise.withResolvers<void>();
   const ending = Promise.withResolvers<void>();
   const done = doing(async (store) => {
-    await store.emit([told(subject)], NOW);
-    // What is asked is answered after the events were numbered.
-    await store.eventBounds();
+    await tell(store, subject);
     taken.resolve();
     await ending.promise;
   });
@@ -129,8 +134,7 @@ test("a reader that follows a dozen writers sees each event once, in order, howe
       const subject = `${writer}/${round}`;
       const isUndone = Math.random() < 0.1;
       const work = doing(async (store) => {
-        await store.emit([told(subject)], NOW);
-        await store.eventBounds();
+        await tell(store, subject);
         await Bun.sleep(Math.random() * 4);
         if (isUndone) throw new Error("undone");
       });

@@ -191,6 +191,46 @@ test("requests with one key at once for the last unit are one order, and none of
   expect(await engine.reads.pet(petId)).toMatchObject({ quantity: 0, openOrders: 1 });
 });
 
+test("a request whose own first run may have been done is not refused while that cannot be looked up", async () => {
+  const petId = await aPet();
+  const body = { petId, quantity: 100 };
+  const idempotency = { key: "cut off", fingerprint: "f" };
+  const once = { ...command, caller: { ...command.caller, clientId }, idempotency, input: { body } };
+  const work: Work = (store) => perform(store, once, rules);
+  const first = (await doing(work)).body as Performed;
+  // It claims a key of its own, so that it hears of the answer only when it looks again, and meets an end there.
+  let runs = 0;
+  const refused: Work = async (store) => {
+    runs += 1;
+    if (runs > 1) return perform(store, once, rules);
+    await store.claimKey(clientId, "another", 0);
+    await store.pet(petId);
+    await server.terminateBackends(database);
+    throw new Failure("insufficient_stock", "No more.");
+  };
+  const second = (await doing(refused)).body as Performed;
+  expect([runs, second.isReplay, second.body]).toEqual([3, true, first.body]);
+});
+
+test("who waits too long for the lock of all changes of access is not told that its key is in use", async () => {
+  const release = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
+  const holder = doing(async (store) => {
+    await store.pet(1);
+    started.resolve();
+    await release.promise;
+  }, "admin.keys.create");
+  await started.promise;
+  const claim: Work = async (store) => {
+    await store.claimKey(clientId, "unused", 0);
+    return store.pet(1);
+  };
+  const refused = await doing(claim, "admin.keys.create").catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(Unavailable);
+  release.resolve();
+  await holder;
+});
+
 test("a refusal is no answer: with the same key it is asked for anew", async () => {
   const petId = await aPet();
   const of = (quantity: number) => {
@@ -208,7 +248,7 @@ test("a repetition of a write that is still running is told so, and the write is
   const release = Promise.withResolvers<void>();
   const started = Promise.withResolvers<void>();
   const work: Work = async (store) => {
-    await store.keptAnswer(clientId, "slow", 0);
+    await store.claimKey(clientId, "slow", 0);
     const added = await add(store, "slow");
     started.resolve();
     await release.promise;

@@ -1,4 +1,4 @@
-import { Conflict, Failure } from "../../core/failure.ts";
+import { Conflict, Failure, Unavailable } from "../../core/failure.ts";
 import type { KeptAnswer, Writes } from "../../core/ports.ts";
 import {
   anyAnswer,
@@ -9,6 +9,7 @@ import {
   newAnswer,
 } from "../answers.ts";
 import { type Db, sql } from "../statement.ts";
+import type { Transaction } from "./connection.ts";
 import { type Telling, tellingAnd } from "./events.ts";
 import { isLockTimeout } from "./trouble.ts";
 
@@ -19,7 +20,7 @@ export class AnsweredBefore extends Error {
   }
 }
 
-export interface AnswerKeeping extends Pick<Writes, "keptAnswer" | "keepAnswer"> {
+export interface AnswerKeeping extends Pick<Writes, "claimKey" | "keepAnswer"> {
   /** Before each transaction; with the answer that was found, if it is done anew for that. */
   begin(answer: KeptAnswer | undefined): void;
   /** What is to be said of what a transaction failed with. */
@@ -37,63 +38,77 @@ const lockAndLook = sql<FoundAnswer | { readonly keptAt: null }>`
 
 const tellAndKeep = tellingAnd(newAnswer);
 
-interface Asked {
+interface Claimed {
   readonly clientId: number;
   readonly key: string;
   readonly keptSince: number;
+  /** One that is too old, if any. */
   readonly found: Promise<FoundAnswer | null>;
 }
 
 /**
  * Nearly every request is new and alone with its key, so whether it was answered before is not waited for, which is a round
- * trip less. If it was, what was done is undone. If it was answered only meanwhile, that answer is in the way of ours; and
- * before a refusal is told it is looked for again, because a request may be refused for what its own first run has changed.
+ * trip less. If it was, nothing more is done and what was done is undone. If it was answered only meanwhile, that answer is
+ * in the way of ours; and before a refusal is told it is looked for again, because a request may be refused for what its
+ * own first run has changed.
  */
-export function answerKeeping(db: Db, telling: Telling): AnswerKeeping {
+export function answerKeeping(db: Transaction, telling: Telling): AnswerKeeping {
   let known: KeptAnswer | undefined;
-  let asked: Asked | undefined;
-  const look = async (clientId: number, key: string): Promise<FoundAnswer | null> => {
+  let claimed: Claimed | undefined;
+  const look = async (clientId: number, key: string, keptSince: number): Promise<FoundAnswer | null> => {
     const found = await db.get(lockAndLook, { clientId, key, ofClient: clientId, ofKey: key });
-    return found && found.keptAt !== null ? found : null;
+    if (!found || found.keptAt === null) return null;
+    const answer = keptSinceThen(found, keptSince);
+    if (!answer) return found;
+    const before = new AnsweredBefore(answer);
+    db.fail(before);
+    throw before;
   };
   return {
     begin(answer) {
       known = answer;
-      asked = undefined;
+      claimed = undefined;
     },
-    keptAnswer(clientId, key, keptSince) {
+    claimKey(clientId, key, keptSince) {
       if (known) return known;
-      const found = look(clientId, key);
+      const found = look(clientId, key, keptSince);
       // Whoever needs to know is told of a failure.
       found.catch(() => {});
-      asked = { clientId, key, keptSince, found };
+      claimed = { clientId, key, keptSince, found };
       return null;
     },
     async keepAnswer(clientId, key, answer, now, keptBefore) {
-      const found = await asked?.found;
-      requireNone(asked, found);
-      if (found) await db.run(forgetAnswer, { clientId, key, keptBefore });
+      const found = await claimed?.found;
+      if (!claimed || found) await db.run(forgetAnswer, { clientId, key, keptBefore });
       await telling.settleWith(tellAndKeep, insertAnswer, { ...answer, clientId, key, now });
     },
-    async judged(error) {
-      if (!asked) return error;
-      const { clientId, key } = asked;
-      try {
-        requireNone(asked, await asked.found);
-        const isRefusal = error instanceof Failure || error instanceof Conflict;
-        if (isRefusal) requireNone(asked, await db.get(anyAnswer, { clientId, key }));
-        return error;
-      } catch (cause) {
-        if (isLockTimeout(cause)) return stillRunning(key);
-        return cause instanceof AnsweredBefore ? cause : error;
-      }
-    },
+    judged: async (error) => (claimed ? judged(db, claimed, error) : error),
   };
 }
 
-function requireNone(asked: Asked | undefined, found: FoundAnswer | null | undefined): void {
-  const answer = asked && found ? keptSinceThen(found, asked.keptSince) : null;
-  if (answer) throw new AnsweredBefore(answer);
+async function judged(
+  db: Db,
+  { clientId, key, keptSince, found }: Claimed,
+  error: unknown,
+): Promise<unknown> {
+  try {
+    await found;
+  } catch (cause) {
+    if (isLockTimeout(cause)) return stillRunning(key);
+    return cause instanceof AnsweredBefore || isRefusal(error) ? cause : error;
+  }
+  if (!isRefusal(error)) return error;
+  try {
+    const answer = keptSinceThen(await db.get(anyAnswer, { clientId, key }), keptSince);
+    return answer ? new AnsweredBefore(answer) : error;
+  } catch (cause) {
+    return cause;
+  }
+}
+
+/** What a caller would be told, or the core would do anew: both may be for what the same request has changed before. */
+function isRefusal(error: unknown): boolean {
+  return (error instanceof Failure && !(error instanceof Unavailable)) || error instanceof Conflict;
 }
 
 function stillRunning(key: string): Failure {

@@ -2,7 +2,7 @@ import { Unavailable } from "../../core/failure.ts";
 import type { Arguments, Db, Statement } from "../statement.ts";
 import { UNKNOWN_OUTCOME } from "../trouble.ts";
 import type { Pool } from "./pool.ts";
-import { classified, isDeadEnd, isLoss, isStale } from "./trouble.ts";
+import { classified, isDeadEnd, isLockTimeout, isLoss, isStale } from "./trouble.ts";
 import type { Answered, Sent, Wire } from "./wire.ts";
 
 /** Connections of no more use that a piece of work may meet before it is refused. */
@@ -89,9 +89,14 @@ export interface TransactionOptions {
   readonly connection?: "fresh" | undefined;
 }
 
-/** A transaction's questions and changes. It is one object for all transactions of a connection, so that what is made of it is made once. */
-class TransactionDb implements Db {
-  /** What failed first: all that followed failed for that. */
+/** A transaction's questions and changes. */
+export interface Transaction extends Db {
+  /** Nothing more is asked or committed: what is tried is told this. */
+  fail(error: unknown): void;
+}
+
+/** It is one object for all transactions of a connection, so that what is made of it is made once. */
+class OpenTransaction implements Transaction {
   failure: { readonly error: unknown } | undefined;
 
   constructor(private readonly wire: Wire) {}
@@ -104,34 +109,47 @@ class TransactionDb implements Db {
 
   run = (statement: Statement, args: Arguments): void => void this.post(sentOf(statement, args));
 
+  fail(error: unknown): void {
+    this.failure ??= { error };
+  }
+
   /** Sends it without waiting: if it fails, the next question or the commit says so. */
-  post(sent: Sent): Promise<Answered> {
+  post(sent: Sent, told: (error: unknown) => unknown = asItIs): Promise<Answered> {
     const answer = this.wire.send(sent);
-    answer.catch((error) => {
-      this.failure ??= { error };
-    });
+    answer.catch((error) => this.fail(told(error)));
     return answer;
   }
 
   async ask(sent: Sent): Promise<Answered> {
+    this.requireWell();
     try {
       return await this.post(sent);
     } catch (error) {
-      throw this.failure?.error ?? error;
+      this.requireWell();
+      throw error;
     }
+  }
+
+  /** Throws what failed first: all that followed failed for that. */
+  requireWell(): void {
+    if (this.failure) throw this.failure.error;
   }
 }
 
-const transactionDbs = new WeakMap<Wire, TransactionDb>();
+const asItIs = (error: unknown) => error;
+/** So that it is not taken for that of another lock, behind it. */
+const ofALock = (error: unknown) => (isLockTimeout(error) ? new Unavailable(error) : error);
 
-function transactionDbOf(wire: Wire): TransactionDb {
-  const known = transactionDbs.get(wire);
+const transactions = new WeakMap<Wire, OpenTransaction>();
+
+function transactionOn(wire: Wire): OpenTransaction {
+  const known = transactions.get(wire);
   if (known) {
     known.failure = undefined;
     return known;
   }
-  const db = new TransactionDb(wire);
-  transactionDbs.set(wire, db);
+  const db = new OpenTransaction(wire);
+  transactions.set(wire, db);
   return db;
 }
 
@@ -143,23 +161,24 @@ function transactionDbOf(wire: Wire): TransactionDb {
 export async function inTransaction<T>(
   pool: Pool,
   { deadline, locks = [], isolation = "read committed", settings, connection }: TransactionOptions,
-  work: (db: Db) => Promise<T>,
+  work: (db: Transaction) => Promise<T>,
 ): Promise<T> {
   const use = isolation === "read committed" ? "write" : "read";
   const wire = await pool.lease(deadline, use, connection);
   const watch = watched(pool, wire, deadline);
-  const db = transactionDbOf(wire);
+  const db = transactionOn(wire);
   let isCommitting = false;
   try {
     const own = settings?.(deadline - Date.now());
-    db.post(BEGIN[isolation]);
-    if (own) db.post({ text: own });
-    for (const lock of locks) db.post(lock);
+    const begin = BEGIN[isolation];
+    db.post(own ? { text: `${begin.text}; ${own}` } : begin);
+    for (const lock of locks) db.post(lock, ofALock);
     const done = await work(db);
+    db.requireWell();
     isCommitting = true;
     // Answers come in order: with this one all are there.
     const { command } = await db.ask(COMMIT);
-    if (db.failure) throw db.failure.error;
+    db.requireWell();
     if (command !== "COMMIT") throw new Error("The transaction was not committed.");
     clearTimeout(watch);
     pool.giveBack(wire);

@@ -46,6 +46,8 @@ interface DriverQuery {
   handleEmptyQuery(): void;
   handleError(error: Error, connection: DriverConnection): void;
   handleReadyForQuery(): void;
+  /** Ends what the driver waits for, such as a timer that the database's address asks for. */
+  callback(): void;
 }
 
 const DriverQuery = pg.Query as unknown as new (
@@ -139,10 +141,12 @@ export class Questions extends DriverQuery {
         delete submittedNamedStatements[sent.name];
       onAnswer(error);
     }
+    this.callback();
   }
 
   override handleReadyForQuery(): void {
     this.tellUpTo(this.answers.length);
+    this.callback();
   }
 
   private tellUpTo(end: number): void {

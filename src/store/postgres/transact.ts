@@ -3,7 +3,7 @@ import type { Db } from "../statement.ts";
 import { writes } from "../store.ts";
 import { AnsweredBefore, type AnswerKeeping, answerKeeping } from "./answers.ts";
 import { clientLocking } from "./clients.ts";
-import { DEAD_ENDS, inTransaction, type TransactionOptions } from "./connection.ts";
+import { DEAD_ENDS, inTransaction, type Transaction, type TransactionOptions } from "./connection.ts";
 import { orderedEventReads, type Telling, tellingOf } from "./events.ts";
 import { orderPlacing } from "./orders.ts";
 import type { Pool } from "./pool.ts";
@@ -43,7 +43,7 @@ export async function transact<T>(
 }
 
 async function worked<T>(
-  db: Db,
+  db: Transaction,
   answer: KeptAnswer | undefined,
   work: (store: Writes) => Promise<T>,
 ): Promise<T> {
@@ -66,9 +66,9 @@ interface TransactionStore {
 }
 
 /** One for a connection: to make it is a twentieth of an order. */
-const stores = new WeakMap<Db, TransactionStore>();
+const stores = new WeakMap<Transaction, TransactionStore>();
 
-function storeOf(db: Db): TransactionStore {
+function storeOf(db: Transaction): TransactionStore {
   const known = stores.get(db);
   if (known) return known;
   const telling = tellingOf(db);
@@ -79,14 +79,14 @@ function storeOf(db: Db): TransactionStore {
 }
 
 /** The shared store, but for what is fewer statements, or locks a row, in words of PostgreSQL's own. */
-function writesOf(db: Db, { keptAnswer, keepAnswer }: AnswerKeeping, { emit }: Telling): Writes {
+function writesOf(db: Db, { claimKey, keepAnswer }: AnswerKeeping, { emit }: Telling): Writes {
   return {
     ...writes(db),
     ...orderedEventReads(db),
     ...orderPlacing(db),
     ...clientLocking(db),
     ...deliveryTaking(db),
-    keptAnswer,
+    claimKey,
     keepAnswer,
     emit,
   };

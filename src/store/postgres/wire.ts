@@ -84,6 +84,7 @@ export async function openWire(
         if (waiting.size === 0) heardAt = performance.now();
         waiting.add(reject);
         const onAnswer = (error: Error | null | undefined, answered?: Answered) => {
+          if (isLost) return;
           // What is no answer of the server's is the end of the connection, for all that wait.
           if (error && !(error instanceof pg.DatabaseError)) return lose(error);
           heardAt = performance.now();
@@ -160,6 +161,7 @@ function gathering(client: pg.Client, lose: (cause: unknown) => void): (question
     gathered.push(question);
   };
 }
+
 /** The driver demands a verified certificate in these modes too, but warns at length that it may not for ever. */
 function verifying(url: string): string {
   const address = new URL(url);
