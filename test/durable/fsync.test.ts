@@ -106,7 +106,7 @@ test.each([
 
 /** The tracer is a process beside the traced one (-D), so that signals reach the server itself. */
 function tracer(folder: Folder): string[] {
-  const calls = "trace=fsync,fdatasync,write,pwrite64,writev,pwritev,sendto,sendmsg";
+  const calls = "trace=fsync,fdatasync,write,pwrite64,writev,pwritev,sendto,sendmsg,read,recvfrom,recvmsg";
   return ["strace", "-D", "-f", "--seccomp-bpf", "-yy", "-s", "16", "-e", calls, "-o", folder.file("trace")];
 }
 
@@ -117,8 +117,8 @@ async function post({ url }: Served, headers: Record<string, string>): Promise<n
 }
 
 interface Happening {
-  /** A write to the log, the start of its sync, its safe return, or the first bytes of a 201. */
-  readonly kind: "write" | "syncing" | "synced" | "answer";
+  /** The first bytes of a request, a write to the log, the start of its sync, its safe return, or the first bytes of a 201. */
+  readonly kind: "request" | "write" | "syncing" | "synced" | "answer";
   readonly line: string;
 }
 
@@ -134,6 +134,7 @@ async function trace(folder: Folder): Promise<Happening[]> {
       if (/ (pwrite64|write|pwritev|writev)\(\d+<[^>]*-wal>/.test(line)) return [{ kind: "write", line }];
       if (/ (sendto|sendmsg|write|writev)\(\d+<(TCP|socket)[^"]*"HTTP\/1.1 201/.test(line))
         return [{ kind: "answer", line }];
+      if (/ (recvfrom|recvmsg|read)\(.*"POST /.test(line)) return [{ kind: "request", line }];
       if (/ f(data)?sync\(\d+<[^>]*-wal>/.test(line)) {
         if (!line.includes("<unfinished ...>"))
           return / = 0$/.test(line)
@@ -151,24 +152,24 @@ async function trace(folder: Folder): Promise<Happening[]> {
     });
 }
 
-/** How many 201s left, and which of them left while their commit was not there or not safe. */
+/**
+ * How many 201s left, and which of them left before something was written, and then synced, since their request came. What the
+ * server writes by itself, such as counts, may come between the sync and the answer.
+ */
 async function verdict(folder: Folder): Promise<{ answers: number; early: string[] }> {
   const early: string[] = [];
   let answers = 0;
-  let writes = 0;
-  let unsafe = false;
-  let syncCovers = false;
+  let commit: "none" | "written" | "syncing" | "synced" = "none";
   for (const { kind, line } of await trace(folder)) {
-    if (kind === "write") {
-      writes += 1;
-      unsafe = true;
-      syncCovers = false;
-    } else if (kind === "syncing") syncCovers = true;
-    else if (kind === "synced") unsafe = unsafe && !syncCovers;
-    else {
+    if (kind === "request") commit = "none";
+    else if (kind === "write" && commit === "none") commit = "written";
+    else if (kind === "write" && commit === "syncing") commit = "written";
+    else if (kind === "syncing" && commit === "written") commit = "syncing";
+    else if (kind === "synced" && commit === "syncing") commit = "synced";
+    else if (kind === "answer") {
       answers += 1;
-      if (writes === 0 || unsafe) early.push(line);
-      writes = 0;
+      if (commit !== "synced") early.push(line);
+      commit = "none";
     }
   }
   return { answers, early };
