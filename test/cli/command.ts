@@ -107,7 +107,7 @@ export async function serving({
     return child.exitCode ?? 128;
   };
   const listens = /listening on (http:\/\/\S+)/;
-  const isUp = await eventually(() => listens.test(stderr.text()) || child.exitCode !== null, 10_000);
+  const isUp = await eventually(() => listens.test(stderr.text()) || child.exitCode !== null, 20_000);
   const url = listens.exec(stderr.text())?.[1];
   if (!isUp || url === undefined) {
     await end("SIGKILL");
