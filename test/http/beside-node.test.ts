@@ -12,8 +12,8 @@ import { byteStrings } from "./byte-strings.ts";
 import { aWire } from "./wire.ts";
 
 const BODY_BYTES = 2 ** 20;
-const numRuns = Number(process.env.FUZZ_RUNS ?? 6000);
-const TIMEOUT_MS = 5 * Math.max(numRuns, 6000);
+const numRuns = Number(process.env.FUZZ_RUNS ?? 3000);
+const TIMEOUT_MS = 20 * Math.max(numRuns, 3000);
 
 /** What Node understood of a request. */
 interface Heard {
