@@ -58,7 +58,7 @@ export function report(
   const noted = (name: string) => notes.get(name) ?? [];
   return `${[
     "# Figures",
-    `Written by \`npm run bench\`, all of it: what is to be said about the figures stands in \`notes.md\`. ${isQuick ? "**A quick run: it shows that everything works, and measures nothing.** " : ""}The server is pinned to one core and wrk to another; ${connections} connections; medians of ${rounds} interleaved rounds of ${seconds} s, and the least and the most of them; a round in which the machine's owner gave more than 3 % of a core's time to others is measured again, up to three times. **Only figures of one table, taken side by side, may be compared.** The last column is the time of the processor that the server itself took for a request, in all its threads: on a shared machine it is the steadier one.`,
+    `Written by \`npm run bench\`, all of it: what is to be said about the figures stands in \`notes.md\`. ${isQuick ? "**A quick run: it shows that everything works, and measures nothing.** " : ""}The server is pinned to one core and wrk to another; ${connections} connections; medians of ${rounds} interleaved rounds of ${seconds} s, and the least and the most of them; a round in which the machine's owner gave more than 3 % of a core's time to others, or let others slow a core down for more than 15 % of it, is measured again, up to four times, and the least disturbed counts. **Only figures of one table, taken side by side, may be compared.** The last column is the time of the processor that the server itself took for a request, in all its threads: on a shared machine it is the steadier one.`,
     grid(["", ""], about),
     missing.length > 0 ? missingOnes(missing) : [],
     "## Aims",

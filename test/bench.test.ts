@@ -1,10 +1,10 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { figureOf, type Table } from "../bench/figures.ts";
 import { type Options, readOptions } from "../bench/options.ts";
 import { drawn } from "../bench/plots.ts";
 import { notesIn, report } from "../bench/report.ts";
-import { undisturbed } from "../bench/undisturbed.ts";
+import { type Disturbance, undisturbed } from "../bench/undisturbed.ts";
 
 const root = join(import.meta.dir, "..");
 
@@ -80,17 +80,41 @@ test("a picture has an axis with its unit, and a logarithmic one where sizes go 
   expect(growth?.svg).toContain(`<title>${growth?.title}</title>`);
 });
 
-test("what was measured while the processor was taken away is measured again, three times at the most", async () => {
-  const hour = 3_600_000;
-  const measuredWith = async (stolen: readonly number[]) => {
-    let [measured, asked] = [0, 0];
-    // Asked before and after each time: what was taken is told by what it has grown to.
-    const total = () => stolen.slice(0, Math.ceil(asked++ / 2)).reduce((sum, each) => sum + each, 0);
-    await undisturbed(async () => measured++, total);
-    return measured;
+describe("what was measured while others disturbed the machine", () => {
+  const calm = { stolen: 0, slowed: 0 };
+  /** Each time gives the next number, and finds the next disturbance; what counts in the end, and how often it was measured. */
+  const measuredAmid = async (disturbances: readonly Disturbance[]) => {
+    let measured = 0;
+    const watch = async () => async () => disturbances[measured - 1] ?? calm;
+    const counted = await undisturbed(async () => ++measured, watch);
+    return { counted, measured };
   };
-  expect(await measuredWith([])).toBe(1);
-  expect(await measuredWith([hour])).toBe(2);
-  expect(await measuredWith([hour, hour])).toBe(3);
-  expect(await measuredWith(new Array(10).fill(hour))).toBe(4);
+
+  test("is measured again, be it that time was taken away or that a core was slowed down", async () => {
+    expect(await measuredAmid([])).toEqual({ counted: 1, measured: 1 });
+    expect(await measuredAmid([{ stolen: 0.02, slowed: 0.1 }])).toEqual({ counted: 1, measured: 1 });
+    expect(await measuredAmid([{ ...calm, stolen: 0.04 }])).toEqual({ counted: 2, measured: 2 });
+    expect(await measuredAmid([{ ...calm, slowed: 0.2 }])).toEqual({ counted: 2, measured: 2 });
+  });
+
+  test("counts where it was disturbed least, if it always was", async () => {
+    const slowed = [0.9, 0.4, 0.3, 0.5, 0.8, 0.2].map((share) => ({ ...calm, slowed: share }));
+    expect(await measuredAmid(slowed)).toEqual({ counted: 3, measured: 5 });
+  });
+});
+
+test("a yardstick tells that a core was looked at, and ends with whoever asks it", async () => {
+  const program = join(import.meta.dir, "../bench/yardstick.ts");
+  const child = Bun.spawn([process.execPath, "--no-install", program], { stdin: "pipe", stdout: "pipe" });
+  const answers = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const seen = async () => {
+    child.stdin.write("\n");
+    await child.stdin.flush();
+    return JSON.parse((await answers.read()).value ?? "") as { looks: number; slow: number };
+  };
+  let { looks, slow } = await seen();
+  while (looks === 0) ({ looks, slow } = await seen());
+  expect(slow).toBeLessThanOrEqual(looks);
+  child.stdin.end();
+  expect(await child.exited).toBe(0);
 });
