@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { runtimeSettings } from "../../src/cli/runtime-settings.ts";
 import { memoryLimits } from "../../src/limits/memory.ts";
 import type { Bench, Scenario } from "../bench.ts";
 import { petstore, startContender } from "../contenders.ts";
@@ -43,9 +44,9 @@ export const clientScenarios: readonly Scenario[] = [
 /** The same server without a limiter, asked by one client. */
 async function unlimited(bench: Bench): Promise<Entry> {
   const { path, key } = bench.freshStore("unlimited");
-  // With the heap that ours gives itself.
+  // With the settings that ours gives itself.
   const command = [process.execPath, "--smol", "--no-install", "bench/unlimited.ts"];
-  const env = { DATABASE_URL: path, PORT: "0", BUN_JSC_heapGrowthMaxIncrease: "0.6" };
+  const env = { DATABASE_URL: path, PORT: "0", ...runtimeSettings };
   const server = await bench.servers.start({ command, env });
   return { who: UNLIMITED, server, script: await asking(bench, "unlimited", [key]) };
 }

@@ -1,0 +1,5 @@
+/** What the runtime reads only when it starts; the script `petstore` has the same. See docs/decisions/start-and-memory.md. */
+export const runtimeSettings = {
+  BUN_JSC_heapGrowthMaxIncrease: "0.6",
+  BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: "1000000",
+};
