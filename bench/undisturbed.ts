@@ -61,11 +61,11 @@ function stolenMilliseconds(): number {
 /** For which share of the time since it was last asked a core was slow. */
 type Yardstick = () => Promise<number>;
 
-let started: readonly Yardstick[] | undefined;
+let running: readonly Yardstick[] | undefined;
 
 function yardsticks(): readonly Yardstick[] {
-  started ??= [...new Set([SERVER_CORE, LOAD_CORE])].map(yardstick);
-  return started;
+  running ??= [...new Set([SERVER_CORE, LOAD_CORE])].map(yardstick);
+  return running;
 }
 
 /** It ends with us: nothing more can be read then. */
@@ -80,10 +80,9 @@ function yardstick(core: string): Yardstick {
   return async () => {
     child.stdin.write("\n");
     await child.stdin.flush();
-    const { looks, slow } = JSON.parse((await answers.read()).value ?? "") as Record<
-      "looks" | "slow",
-      number
-    >;
+    const { value } = await answers.read();
+    if (!value) throw new Error(`The yardstick on core ${core} ended by itself.`);
+    const { looks, slow } = JSON.parse(value) as { looks: number; slow: number };
     return looks === 0 ? 0 : slow / looks;
   };
 }
