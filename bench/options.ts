@@ -11,7 +11,7 @@ export interface Options {
 
 const ROUNDS = 5;
 const QUICK_ROUNDS = 1;
-const WARM_UP_SECONDS = 2;
+const WARM_UP_SECONDS = 4;
 
 /** What was asked for; `null` for help. A wrong option is told and ends the program. */
 export function readOptions(args: readonly string[], names: readonly string[]): Options | null {
