@@ -3,7 +3,7 @@ import type { SpanRecord } from "../../src/traces/otlp.ts";
 import { eventually } from "../cli/command.ts";
 
 /** How long a test waits for what must come. */
-const PATIENCE_MS = 8000;
+const PATIENCE_MS = 15_000;
 
 export interface Span {
   readonly traceId: string;
