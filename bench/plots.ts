@@ -41,7 +41,7 @@ const plots: readonly Plot[] = [
   {
     name: "memory",
     title: "Resident memory: less is better. The dark part is the process's own",
-    tables: ["memory-idle", "memory"],
+    tables: ["memory-idle", "memory-first", "memory"],
     panel: ofMemory,
   },
 ];
