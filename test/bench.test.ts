@@ -83,10 +83,10 @@ test("a picture has an axis with its unit, and a logarithmic one where sizes go 
 describe("what was measured while others disturbed the machine", () => {
   const calm = { stolen: 0, slowed: 0 };
   /** Each time gives the next number, and finds the next disturbance; what counts in the end, and how often it was measured. */
-  const measuredAmid = async (disturbances: readonly Disturbance[]) => {
+  const measuredAmid = async (disturbances: readonly Disturbance[], patienceMs?: number) => {
     let measured = 0;
     const watch = async () => async () => disturbances[measured - 1] ?? calm;
-    const counted = await undisturbed(async () => ++measured, watch);
+    const counted = await undisturbed(watch, patienceMs)(async () => ++measured);
     return { counted, measured };
   };
 
@@ -100,6 +100,10 @@ describe("what was measured while others disturbed the machine", () => {
   test("counts where it was disturbed least, if it always was", async () => {
     const slowed = [0.9, 0.4, 0.3, 0.5, 0.8, 0.2].map((share) => ({ ...calm, slowed: share }));
     expect(await measuredAmid(slowed)).toEqual({ counted: 3, measured: 5 });
+  });
+
+  test("counts as it is when there is no more patience", async () => {
+    expect(await measuredAmid([{ ...calm, slowed: 0.9 }], 0)).toEqual({ counted: 1, measured: 1 });
   });
 });
 

@@ -43,9 +43,10 @@ export const diskScenarios: readonly Scenario[] = [
       const alone: number[] = [];
       const beside: number[] = [];
       const written: number[] = [];
+      const measuredCalmly = undisturbed();
       for (let round = 0; round < rounds; round++) {
-        alone.push((await undisturbed(() => read(seconds))).p99Milliseconds);
-        const [reads, writes] = await undisturbed(() => Promise.all([read(seconds), write(seconds)]));
+        alone.push((await measuredCalmly(() => read(seconds))).p99Milliseconds);
+        const [reads, writes] = await measuredCalmly(() => Promise.all([read(seconds), write(seconds)]));
         beside.push(reads.p99Milliseconds);
         written.push(writes.requestsPerSecond);
       }
