@@ -12,6 +12,7 @@ export interface Options {
 const ROUNDS = 5;
 const QUICK_ROUNDS = 1;
 const WARM_UP_SECONDS = 4;
+const PATIENCE_SECONDS = 60;
 
 /** What was asked for; `null` for help. A wrong option is told and ends the program. */
 export function readOptions(args: readonly string[], names: readonly string[]): Options | null {
@@ -23,6 +24,7 @@ export function readOptions(args: readonly string[], names: readonly string[]): 
       rounds: { type: "string" },
       seconds: { type: "string" },
       connections: { type: "string", default: "64" },
+      patience: { type: "string" },
       out: { type: "string" },
       help: { type: "boolean", short: "h", default: false },
     },
@@ -38,6 +40,7 @@ export function readOptions(args: readonly string[], names: readonly string[]): 
     seconds: positive("seconds", values.seconds ?? (isQuick ? "1" : "3")),
     warmUpSeconds: isQuick ? 1 : WARM_UP_SECONDS,
     connections: positive("connections", values.connections),
+    patienceSeconds: positive("patience", values.patience ?? String(isQuick ? 1 : PATIENCE_SECONDS)),
   };
   // A part, or a hurry, does not replace the figures of a whole run.
   return { pace, isQuick, only, out: values.out ?? (isQuick || only ? undefined : import.meta.dir) };
@@ -60,6 +63,7 @@ npm run bench -- [options]
   --rounds <n>        interleaved rounds (${ROUNDS})
   --seconds <n>       seconds of load in a round (3; a whole run is longer by 10 minutes for each)
   --connections <n>   connections of the load (64)
+  --patience <n>      seconds for each table that may go into measuring again what others disturbed (${PATIENCE_SECONDS})
   --out <folder>      where RESULTS.md and plots/ are written (bench/ for a whole run, nowhere otherwise)
   --help              this
 
@@ -69,9 +73,10 @@ ${scenarios.map(({ name, about }) => `  ${name.padEnd(14)}${about}`).join("\n")}
 
 Examples:
 
-  npm run bench                                     everything, about 43 minutes; writes bench/RESULTS.md
-  npm run bench -- --seconds 1                      the same in shorter rounds, about 22 minutes
+  npm run bench                                     everything, about 45 minutes; writes bench/RESULTS.md
+  npm run bench -- --seconds 1                      the same in shorter rounds, about 30 minutes
   npm run bench -- --quick                          everything once, briefly: about 6 minutes
+  npm run bench -- --seconds 1 --patience 240       on a machine whose neighbours are busy: up to two hours
   npm run bench -- --only get,post                  two scenarios
   npm run bench -- --only clients --rounds 9        one, with more rounds
   TMPDIR=/mnt/large npm run bench -- --only pets    ten million rows need room there: it asks for 10 GiB

@@ -8,6 +8,8 @@ export interface Pace {
   readonly seconds: number;
   readonly warmUpSeconds: number;
   readonly connections: number;
+  /** How long may be spent on measuring again what others disturbed, for one table. */
+  readonly patienceSeconds: number;
 }
 
 export interface Entry extends Pick<Load, "script"> {
@@ -31,7 +33,7 @@ const STILL_ROUNDS = 2;
 /** Interleaved rounds, so that what else the machine does hits all alike; every other one backwards, so that nobody always comes first. */
 export async function interleaved(
   folder: string,
-  { rounds, seconds, warmUpSeconds, connections }: Pace,
+  { rounds, seconds, warmUpSeconds, connections, patienceSeconds }: Pace,
   entries: readonly Entry[],
 ): Promise<Figure[]> {
   const runs = new Map<Entry, Run[]>(entries.map((entry) => [entry, []]));
@@ -42,7 +44,7 @@ export async function interleaved(
     ...entry,
     seconds: time,
   });
-  const measuredCalmly = undisturbed();
+  const measuredCalmly = undisturbed(patienceSeconds);
   const measured = (entry: Entry): Promise<Run> =>
     measuredCalmly(async () => {
       const before = entry.server.cpuMicroseconds();

@@ -8,8 +8,6 @@ const STOLEN_SHARE = 0.03;
 const SLOWED_SHARE = 0.15;
 /** ... and how often it is tried; then the least disturbed counts. */
 const ATTEMPTS = 5;
-/** How long may be spent on measuring again for one table: what comes first in a storm leaves some for the others. */
-const PATIENCE_MS = 60_000;
 
 const STAT = "/proc/stat";
 /** What the kernel counts in. */
@@ -28,9 +26,9 @@ export type Watch = () => Promise<() => Promise<Disturbance>>;
 /** Measures, and measures again where others disturbed: that is told by the machine, whatever the figure is. */
 export type Undisturbed = <T>(measure: () => Promise<T>) => Promise<T>;
 
-/** For the rounds of one table. */
-export function undisturbed(watch: Watch = watched, patience = PATIENCE_MS): Undisturbed {
-  let patienceMs = patience;
+/** For the rounds of one table, each with its own patience: what comes first in a storm leaves some for the others. */
+export function undisturbed(patienceSeconds: number, watch: Watch = watched): Undisturbed {
+  let patienceMs = patienceSeconds * 1000;
   return async <T>(measure: () => Promise<T>) => {
     let least: { readonly weight: number; readonly measured: T } | undefined;
     for (let attempt = 1; ; attempt++) {

@@ -83,10 +83,10 @@ test("a picture has an axis with its unit, and a logarithmic one where sizes go 
 describe("what was measured while others disturbed the machine", () => {
   const calm = { stolen: 0, slowed: 0 };
   /** Each time gives the next number, and finds the next disturbance; what counts in the end, and how often it was measured. */
-  const measuredAmid = async (disturbances: readonly Disturbance[], patienceMs?: number) => {
+  const measuredAmid = async (disturbances: readonly Disturbance[], patienceSeconds = 60) => {
     let measured = 0;
     const watch = async () => async () => disturbances[measured - 1] ?? calm;
-    const counted = await undisturbed(watch, patienceMs)(async () => ++measured);
+    const counted = await undisturbed(patienceSeconds, watch)(async () => ++measured);
     return { counted, measured };
   };
 

@@ -29,7 +29,7 @@ export const diskScenarios: readonly Scenario[] = [
     about: "p99 of GET by id with and without orders beside it, every sync taking 5 ms",
     async run(bench) {
       const { folder, options } = bench;
-      const { seconds } = options.pace;
+      const { seconds, patienceSeconds } = options.pace;
       const warmUpSeconds = options.pace.warmUpSeconds * WARM_UPS_FOR_ONE;
       const rounds = options.pace.rounds * ROUNDS_FOR_ONE;
       const store = bench.freshStore("slow-disk");
@@ -43,7 +43,7 @@ export const diskScenarios: readonly Scenario[] = [
       const alone: number[] = [];
       const beside: number[] = [];
       const written: number[] = [];
-      const measuredCalmly = undisturbed();
+      const measuredCalmly = undisturbed(patienceSeconds);
       for (let round = 0; round < rounds; round++) {
         alone.push((await measuredCalmly(() => read(seconds))).p99Milliseconds);
         const [reads, writes] = await measuredCalmly(() => Promise.all([read(seconds), write(seconds)]));
