@@ -41,6 +41,8 @@ const banned = { banLevel: 1, strikes: { count: 0 } };
 test("a ban that was earned while Valkey was away clears the strikes that it knew of", async () => {
   await using struck = await struckMeanwhile(10);
   await goOn(struck);
+  const isBanned = async () => (await limitsOf(struck.person)).banLevel === 1;
+  expect(await eventually(isBanned, NOTICED_WITHIN_MS)).toBe(true);
   expect((await ask(struck.person)).status).toBe(403);
   expect(await limitsOf(struck.person)).toMatchObject(banned);
 });
