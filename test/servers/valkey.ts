@@ -1,5 +1,5 @@
 // A real Valkey (or Redis) for the tests: found on the machine or installed, on a free port, in a folder of its own.
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
@@ -24,6 +24,8 @@ export interface ValkeyServer extends AsyncDisposable {
   /** A connection for the test itself, beside those of the limits. */
   readonly client: () => Redis;
 }
+
+const STOPPED_WITHIN_MS = 2000;
 
 export interface ValkeyOptions {
   /** A free one by default. */
@@ -79,7 +81,10 @@ export async function aValkey({
     stop: () => end("SIGTERM"),
     kill: () => end("SIGKILL"),
     restart: start,
-    stall: () => running?.kill("SIGSTOP"),
+    stall() {
+      running?.kill("SIGSTOP");
+      if (running) standsStill(running.pid);
+    },
     goOn: () => running?.kill("SIGCONT"),
     client: () => {
       client ??= new Redis(url, { maxRetriesPerRequest: 1 }).on("error", () => {});
@@ -90,6 +95,15 @@ export async function aValkey({
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Waits until a process has stopped: until then it may answer what comes right after the signal. */
+function standsStill(pid: number): void {
+  for (const until = performance.now() + STOPPED_WITHIN_MS; ; Bun.sleepSync(1)) {
+    const [state] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1) ?? "";
+    if (state === "T") return;
+    if (performance.now() > until) throw new Error(`Process ${pid} did not stop; its state is ${state}.`);
+  }
 }
 
 /** The server's program: Valkey's if there is one, else Redis'; installed if there is neither. */
