@@ -71,6 +71,8 @@ export interface LocalLimits extends MemoryLimits {
   /** A ban was earned elsewhere, and the database does not have it yet. */
   learnBan(keyId: number, until: number): void;
   conductOf(keyId: number): Conduct;
+  /** Until when a key is banned, by the database or by what it earned since. */
+  banOf(key: LimitedKey, now: number): number | null;
   /** What an address is counted under: itself, or the rest if there are too many. */
   addressBucket(address: string, now: number): string;
   learnAddress(bucket: string, windows: Windows): void;
@@ -135,6 +137,7 @@ export function memoryLimits(options: MemoryOptions): LocalLimits {
     learnConduct: conducts.change,
     learnBan: freshBans.add,
     conductOf: conducts.of,
+    banOf: freshBans.banOf,
     addressBucket: addresses.bucketOf,
     learnAddress: addresses.learn,
   };

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { eventually } from "../cli/command.ts";
 import { aStore, type Person, type TestStore } from "../harness.ts";
 import { aValkey, type ValkeyServer } from "../servers/valkey.ts";
-import { ask, askTimes, limitsOf, oneAMinute, spendMinute } from "./spending.ts";
+import { ask, askTimes, limitsOf, MINUTE, oneAMinute, spendMinute } from "./spending.ts";
 
 const NOTICED_WITHIN_MS = 2000;
 
@@ -41,10 +41,30 @@ const banned = { banLevel: 1, strikes: { count: 0 } };
 test("a ban that was earned while Valkey was away clears the strikes that it knew of", async () => {
   await using struck = await struckMeanwhile(10);
   await goOn(struck);
-  const isBanned = async () => (await limitsOf(struck.person)).banLevel === 1;
-  expect(await eventually(isBanned, NOTICED_WITHIN_MS)).toBe(true);
   expect((await ask(struck.person)).status).toBe(403);
   expect(await limitsOf(struck.person)).toMatchObject(banned);
+});
+
+test("a ban that was earned while Valkey was away holds when it is back, before the database has it", async () => {
+  await using struck = await struckMeanwhile(9);
+  const { store, person } = struck;
+  await store.beside.db.holdUp();
+  expect(await askTimes(person, 1)).toEqual({ 429: 1 });
+  await goOn(struck);
+  expect(await askTimes(person, 2)).toEqual({ 403: 2 });
+  expect(await limitsOf(person)).toMatchObject(banned);
+  await store.beside.db.letGo();
+});
+
+test("a ban that was earned and lifted while Valkey was away does not come back with it", async () => {
+  await using struck = await struckMeanwhile(10);
+  const { store, person } = struck;
+  const lift = async () => (await store.admin.delete(`/admin/keys/${person.keyId}/ban`)).status === 204;
+  expect(await eventually(lift, NOTICED_WITHIN_MS)).toBe(true);
+  await goOn(struck);
+  expect((await limitsOf(person)).bannedUntil).toBeUndefined();
+  store.clock.now += MINUTE;
+  expect((await ask(person)).status).toBe(200);
 });
 
 test("a server that is stopped while Valkey is away forgets neither a ban nor its level", async () => {

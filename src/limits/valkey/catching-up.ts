@@ -28,8 +28,8 @@ export function catchingUp(meanwhile: Missed, time: () => string, strikeWindowMs
         });
       }),
       ...conducts.map((each) => {
-        const { name, conduct, lifts } = each;
-        const args = [time(), String(lifts), strikeWindowMs, ...conductArgs(conduct)];
+        const { name, conduct, bannedUntil, lifts } = each;
+        const args = [time(), String(lifts), strikeWindowMs, ...conductArgs(conduct), String(bannedUntil)];
         return send("addConduct", name, ...args).catch((error) => {
           // The most strikes are taken, not the sum: what may have been added can be sent again.
           meanwhile.giveBackConduct(each);

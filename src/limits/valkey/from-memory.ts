@@ -17,11 +17,12 @@ export function admitFromMemory(
   if (refusing === null && !isFree && isMissed)
     meanwhile.count(names.windows(key.clientId), CLIENT_KEPT_SECONDS, state);
   if (refusing === "minute" || refusing === "day")
-    meanwhile.noteConduct(
-      names.conduct(key.clientId, key.keyId),
-      memory.conductOf(key.keyId),
-      key.lifts ?? 0,
-    );
+    meanwhile.noteConduct({
+      name: names.conduct(key.clientId, key.keyId),
+      conduct: memory.conductOf(key.keyId),
+      bannedUntil: memory.banOf(key, now) ?? 0,
+      lifts: key.lifts ?? 0,
+    });
   return admission;
 }
 

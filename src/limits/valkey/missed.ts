@@ -11,7 +11,8 @@ export interface Missed {
   sizeFor(owns: Owns): number;
   /** One request was counted in the windows under this name; this is how they stand after it. */
   count(name: string, keptSeconds: number, state: LimitState): void;
-  noteConduct(name: string, conduct: Conduct, lifts: number): void;
+  /** How a key is judged after a refusal. */
+  noteConduct(conduct: MissedConduct): void;
   /** Some of what is for a node; it is no longer here then. */
   take(most: number, owns: Owns): MissedPart;
   /** It could not be added after all. */
@@ -29,6 +30,8 @@ export interface MissedWindows extends Windows {
 export interface MissedConduct {
   readonly name: string;
   readonly conduct: Conduct;
+  /** The end of the ban that it was given; 0 if there is none. */
+  readonly bannedUntil: number;
   readonly lifts: number;
 }
 
@@ -61,7 +64,7 @@ export function missed(): Missed {
       own.minuteCount += 1;
       own.dayCount += 1;
     },
-    noteConduct: (name, conduct, lifts) => conducts.set({ name, conduct, lifts }),
+    noteConduct: conducts.set,
     take: (most, owns) => ({ windows: windows.take(most, owns), conducts: conducts.take(most, owns) }),
     giveBack(given) {
       const own = windows.get(given.name);

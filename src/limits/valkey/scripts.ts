@@ -154,8 +154,8 @@ return {}
 `;
 
 /**
- * Adds conduct that an instance judged by itself while it could not reach Valkey. What was earned before a lift that has acted
- * here is forgiven. KEYS: conduct. ARGV as of introduce.
+ * Adds conduct that an instance judged by itself while it could not reach Valkey, and the ban that it gave: the database may not
+ * have it yet. What was earned before a lift that has acted here is forgiven. KEYS: conduct. ARGV as of introduce, and the ban.
  */
 const addConduct = `${CLOCK}${CONDUCT}${JOINED}
 local now = clock(ARGV[1])
@@ -163,6 +163,8 @@ local lifts, strikeWindow = tonumber(ARGV[2]), tonumber(ARGV[3])
 local own, given = conductOf(KEYS[1]), givenConduct(4)
 if lifts < number(redis.call("HGET", KEYS[1], "lifts")) then
   given.strikes, given.level, given.goodSince = {}, own.level, own.goodSince
+elseif tonumber(ARGV[9]) > number(redis.call("HGET", KEYS[1], "ban")) then
+  redis.call("HSET", KEYS[1], "ban", ARGV[9])
 end
 keepConduct(KEYS[1], joined(given, own, now, strikeWindow), lifts, now, strikeWindow)
 return {}
