@@ -15,7 +15,7 @@ import { aStore, type TestStore } from "./harness.ts";
 // biome-ignore lint/suspicious/noExplicitAny: a document is read as deep as a test needs
 type Node = any;
 
-const LINT_MS = 60_000;
+const LINT_MS = 180_000;
 const rateHeaders = [
   "X-RateLimit-Limit",
   "X-RateLimit-Remaining",
