@@ -81,7 +81,7 @@ async function checkOrders(ask: Ask, path: string): Promise<void> {
   strictEqual(made.headers.get("location"), `/store/orders/${made.body.id}`);
   const after = await stored(path, 7);
   strictEqual(after.quantity, before.quantity - 3);
-  for (const table of ["orders", "movements", "kept_answers"] as const)
+  for (const table of ["orders", "movements", "ledger", "kept_answers"] as const)
     strictEqual(after[table], before[table] + 1);
   ok(after.events > before.events, "no event was stored");
 
@@ -156,15 +156,22 @@ async function stored(path: string, petId: number) {
   const rows = isPostgres(path) ? postgresRows : sqliteRows;
   const [row] = await rows(
     path,
-    `select (select quantity from pets where id = ${petId}) as quantity, (select count(*) from orders) as orders,
+    `with recursive ledger as (
+        select m.id, m.previous_id from movements m join pets p on m.id = p.last_movement_id where p.id = ${petId}
+        union all select m.id, m.previous_id from movements m join ledger l on m.id = l.previous_id)
+      select (select quantity from pets where id = ${petId}) as quantity, (select count(*) from orders) as orders,
       (select count(*) from movements) as movements, (select count(*) from kept_answers) as kept_answers,
-      (select count(*) from events) as events`,
+      (select count(*) from events) as events, (select count(*) from ledger) as ledger`,
   );
-  const { quantity, orders, movements, kept_answers, events } = row as Record<string, number | string>;
+  const { quantity, orders, movements, ledger, kept_answers, events } = row as Record<
+    string,
+    number | string
+  >;
   return {
     quantity: Number(quantity),
     orders: Number(orders),
     movements: Number(movements),
+    ledger: Number(ledger),
     kept_answers: Number(kept_answers),
     events: Number(events),
   };

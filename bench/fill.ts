@@ -35,13 +35,14 @@ export function filled(path: string, { pets, orders = 0 }: Filling): Filled {
   const keys = withDatabase(path, (db) => {
     db.run(`${counting(CATEGORIES)} insert into categories (name, name_key, description, created_at)
       select 'Category ' || i, 'category ' || i, 'Animals of kind ' || i, ${now} from n`);
-    withoutIndexes(db, ["pets", "movements"], () => {
+    withoutIndexes(db, ["pets"], () => {
       db.run(`${counting(pets)}
-        insert into pets (id, name, name_key, category_id, status, quantity, open_orders, created_at)
+        insert into pets (id, name, name_key, category_id, status, quantity, open_orders, created_at, last_movement_id)
         select i, 'Pet ' || i, 'pet ' || i, 1 + i % ${CATEGORIES}, case when i % 10 = 0 then 'sold' else 'available' end,
-          case when i % 10 = 0 then 0 else ${UNITS} end, 0, ${now} from n`);
-      db.run(`insert into movements (pet_id, change, balance, reason, at)
-        select id, quantity, quantity, 'created', created_at from pets where quantity > 0`);
+          case when i % 10 = 0 then 0 else ${UNITS} end, 0, ${now},
+          case when i % 10 <> 0 then i end from n`);
+      db.run(`insert into movements (id, pet_id, change, balance, reason, at)
+        select last_movement_id, id, quantity, quantity, 'created', created_at from pets where quantity > 0`);
     });
     const made = [addClients(db, 1, PLENTY), addClients(db, 1, 1)].flat();
     if (orders > 0) {

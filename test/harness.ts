@@ -24,6 +24,7 @@ const kept = [
   "* from categories",
   "* from orders",
   "* from movements",
+  "* from closed_ledgers",
   "* from events where type not in ('quota.warning', 'key.strike_warning')",
   "* from kept_answers",
   "* from clients",

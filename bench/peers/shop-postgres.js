@@ -87,12 +87,15 @@ function placing(pool) {
     text: `with taken as (
         update pets set quantity = quantity - $1, open_orders = open_orders + 1, stock_version = stock_version + 1,
           status = case when quantity = $1 then 'pending' else status end,
-          version = case when quantity = $1 then version + 1 else version end
-        where id = $2 and quantity >= $1 and status = 'available' returning id, quantity),
+          version = case when quantity = $1 then version + 1 else version end,
+          previous_movement_id = last_movement_id, last_movement_id = nextval('movements_id_seq')
+        where id = $2 and quantity >= $1 and status = 'available'
+        returning id, quantity, last_movement_id, previous_movement_id),
       placed as (insert into orders (client_id, pet_id, quantity, complete, created_at)
         select $3::bigint, id, $1::bigint, 0, $4::bigint from taken returning id),
-      moved as (insert into movements (pet_id, change, balance, reason, order_id, at)
-        select taken.id, -$1::bigint, taken.quantity, 'ordered', placed.id, $4 from taken, placed),
+      moved as (insert into movements (id, pet_id, change, balance, reason, order_id, at, previous_id)
+        select last_movement_id, taken.id, -$1::bigint, taken.quantity, 'ordered', placed.id, $4, previous_movement_id
+        from taken, placed),
       told as (insert into events (type, subject, client_id, data, at)
         select 'order.placed', 'store/orders/' || id, $3,
           json_build_object('id', id, 'petId', $2::bigint, 'quantity', $1::bigint, 'complete', false)::text, $4

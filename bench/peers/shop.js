@@ -153,17 +153,21 @@ function placing(database) {
     insert into kept_answers (client_id, key, fingerprint, body, kept_at) values (?, ?, ?, ?, ?)
     on conflict (client_id, key) do update set
       fingerprint = excluded.fingerprint, body = excluded.body, kept_at = excluded.kept_at`);
-  const units = "quantity = quantity - ?1, open_orders = open_orders + 1, stock_version = stock_version + 1";
+  // A pet names its last movement, which is about to be added, and the one before it.
+  const units = `quantity = quantity - ?1, open_orders = open_orders + 1, stock_version = stock_version + 1,
+    previous_movement_id = last_movement_id,
+    last_movement_id = (select seq + 1 from sqlite_sequence where name = 'movements')`;
   // A status that is not set leaves four of the five indexes of pets alone.
   const take = database.prepare(`
-    update pets set ${units} where id = ?2 and quantity > ?1 and status = 'available' returning quantity`);
+    update pets set ${units} where id = ?2 and quantity > ?1 and status = 'available' returning quantity, previous_movement_id as previous`);
   const takeLast = database.prepare(`
     update pets set ${units}, status = 'pending', version = version + 1
-    where id = ?2 and quantity = ?1 and status = 'available' returning quantity`);
+    where id = ?2 and quantity = ?1 and status = 'available' returning quantity, previous_movement_id as previous`);
   const insertOrder = database.prepare(`
     insert into orders (client_id, pet_id, quantity, complete, created_at) values (?, ?, ?, 0, ?) returning id`);
   const insertMovement = database.prepare(`
-    insert into movements (pet_id, change, balance, reason, order_id, at) values (?, ?, ?, 'ordered', ?, ?)`);
+    insert into movements (pet_id, change, balance, reason, order_id, at, previous_id)
+    values (?, ?, ?, 'ordered', ?, ?, ?)`);
   const insertEvent = database.prepare(`
     insert into events (type, subject, client_id, data, at) values ('order.placed', ?, ?, ?, ?)`);
   const petExists = database.prepare("select 1 from pets where id = ?");
@@ -172,7 +176,7 @@ function placing(database) {
     const pet = take.get(quantity, petId) ?? takeLast.get(quantity, petId);
     if (!pet) throw petExists.get(petId) ? noStock(petId, quantity) : unknownPet(petId);
     const { id } = insertOrder.get(clientId, petId, quantity, now);
-    insertMovement.run(petId, -quantity, pet.quantity, id, now);
+    insertMovement.run(petId, -quantity, pet.quantity, id, now, pet.previous);
     const order = { id, petId, quantity, complete: false };
     insertEvent.run(`store/orders/${id}`, clientId, JSON.stringify(order), now);
     return order;

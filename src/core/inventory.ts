@@ -45,7 +45,7 @@ export const inventory: Operations<PetstoreApi["inventory"]> = {
   async movements(cx, { petId, limit, cursor }) {
     const list = `movements/${petId}`;
     const after = readCursor(cursor, list, "-id", "number");
-    const records = await cx.store.movements({ petId, descending: true, after, limit: limit + 1 });
+    const records = await cx.store.movements({ petId, after, limit: limit + 1 });
     // A pet created sold has no movements yet; a removed pet has no row but keeps its movements.
     if (records.length === 0 && !after) await knownPet(cx, petId);
     return pageOf(records, limit, shownMovement, (last) =>

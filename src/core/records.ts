@@ -174,7 +174,8 @@ export interface OrderQuery extends PageQuery {
   readonly shippedBefore?: number | undefined;
 }
 
-export interface MovementQuery extends PageQuery {
+/** Newest first. */
+export interface MovementQuery extends Omit<PageQuery, "descending"> {
   readonly petId: Int64;
 }
 

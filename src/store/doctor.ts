@@ -47,6 +47,36 @@ const checks: readonly Check[] = [
       `movement ${id} of pet ${petId} says a balance of ${balance}, its ledger says ${total}`,
   },
   {
+    name: "ledgers can be followed",
+    find: sql<Row>`
+      select id, pet_id as "petId", previous_id as "previousId", before from
+        (select id, pet_id, previous_id, lag(id) over (partition by pet_id order by id) as before from movements) as chained
+      where previous_id is distinct from before limit :limit`,
+    says: ({ id, petId, previousId, before }) =>
+      `movement ${id} of pet ${petId} follows ${named(previousId)}, and should follow ${named(before)}`,
+  },
+  {
+    name: "pets name their last movements",
+    find: sql<Row>`
+      select p.id, p.last_movement_id as "lastId", p.previous_movement_id as "previousId", m.id as last, m.previous_id as before
+      from pets p left join (select pet_id, max(id) as id from movements group by pet_id) newest on newest.pet_id = p.id
+        left join movements m on m.id = newest.id
+      where p.last_movement_id is distinct from m.id or p.previous_movement_id is distinct from m.previous_id limit :limit`,
+    says: ({ id, lastId, previousId, last, before }) =>
+      `pet ${id} names ${named(lastId)} and before it ${named(previousId)} as its last, and has ${named(last)} and ${named(before)}`,
+  },
+  {
+    name: "removed pets keep their ledgers",
+    find: sql<Row>`
+      select newest.pet_id as id, newest.id as last, c.last_movement_id as "lastId"
+      from (select pet_id, max(id) as id from movements group by pet_id) newest
+        left join closed_ledgers c on c.pet_id = newest.pet_id
+      where not exists (select 1 from pets where pets.id = newest.pet_id)
+        and c.last_movement_id is distinct from newest.id limit :limit`,
+    says: ({ id, last, lastId }) =>
+      `the ledger of pet ${id}, which is gone, ends with ${named(last)}, but ${named(lastId)} is kept as its end`,
+  },
+  {
     name: "status follows stock and orders",
     find: sql<Row>`
       select id, status, quantity, open_orders as "openOrders" from pets
@@ -110,6 +140,10 @@ const checks: readonly Check[] = [
     says: ({ id }) => `order ${id} lacks its pet, quantity or ship date`,
   },
 ];
+
+function named(movementId: Row[string] | undefined): string {
+  return movementId === null ? "none" : `movement ${movementId}`;
+}
 
 const counts = sql<Row>`
   select (select count(*) from pets) as pets, (select count(*) from categories) as categories,

@@ -1,3 +1,4 @@
+import { ledgers } from "./ledgers.ts";
 import { lowStock } from "./low-stock.ts";
 import { sessionTables } from "./session-tables.ts";
 import { operatorsWebhooks, removedWebhooks, webhookTables } from "./webhook-tables.ts";
@@ -18,6 +19,8 @@ export interface Dialect {
   readonly tableEnd: string;
   /** Lets whoever may read a table's rows see the last number that one was given. */
   readonly showNumbers: (table: string) => readonly string[];
+  /** Lets whoever may add rows to a table take a number for one before. */
+  readonly giveNumbers: (table: string) => readonly string[];
 }
 
 export interface Migration {
@@ -258,4 +261,5 @@ export const migrations: readonly Migration[] = [
   operatorsWebhooks,
   removedWebhooks,
   lowStock,
+  ledgers,
 ];

@@ -1,8 +1,6 @@
 import type { OrderQuery, OrderRecord, Reads, Writes } from "../core/ports.ts";
 import { clientById } from "./clients.ts";
-import { addMovement } from "./movements.ts";
 import { type Conditions, listing, namesOf, page } from "./page.ts";
-import { takeUnits } from "./pets.ts";
 import { type Db, fragment, sql } from "./statement.ts";
 
 /** `complete` is 0 or 1 in the database, so that both engines keep and index it alike. */
@@ -36,27 +34,8 @@ export function orderReads(db: Db): Pick<Reads, "order" | "orders"> {
   };
 }
 
-export function orderWrites(db: Db): Pick<Writes, "placeOrder" | "addDraft" | "changeOrder" | "removeOrder"> {
+export function orderWrites(db: Db): Pick<Writes, "addDraft" | "changeOrder" | "removeOrder"> {
   return {
-    async placeOrder(order, now) {
-      const { clientId, petId, quantity, complete } = order;
-      if (!(await db.get(clientById, { id: clientId }))) return null;
-      const pet = await takeUnits(db, { petId, units: -quantity, openOrders: complete ? 0 : 1 });
-      if (!pet) return null;
-      const placed = (await db.get(insertOrder, {
-        ...order,
-        complete: complete ? 1 : 0,
-        now,
-      })) as OrderRecord;
-      const movement = {
-        petId: pet.id,
-        change: -quantity,
-        balance: pet.quantity,
-        reason: "ordered" as const,
-      };
-      await addMovement(db, { ...movement, orderId: placed.id, at: now });
-      return { order: placed, pet };
-    },
     addDraft: async (draft, now) =>
       (await db.get(clientById, { id: draft.clientId })) &&
       db.get(insertOrder, { ...draft, petId: null, complete: 0, now }),

@@ -8,9 +8,10 @@ import { keyReads, keyWrites } from "./keys.ts";
 import { limitReads, limitWrites } from "./limits.ts";
 import { movementReads } from "./movements.ts";
 import { orderReads, orderWrites } from "./orders.ts";
-import { petReads, petWrites } from "./pets.ts";
+import { petReads } from "./pets.ts";
 import { sessionReads, sessionWrites } from "./sessions.ts";
 import type { Db } from "./statement.ts";
+import { type MovementNumbers, stockWrites } from "./stock.ts";
 import { tallyReads, tallyWrites } from "./tallies.ts";
 import { webhookReads, webhookWrites } from "./webhooks.ts";
 
@@ -33,11 +34,11 @@ export function reads(db: Db): Reads {
   };
 }
 
-/** The store's questions and changes, on any engine; a transaction around them is the engine's. */
-export function writes(db: Db): Writes {
+/** The store's questions and changes, on any engine; a transaction around them, the numbers of movements and the way of an order are the engine's. */
+export function writes(db: Db, numbers: MovementNumbers): Omit<Writes, "placeOrder"> {
   return {
     ...reads(db),
-    ...petWrites(db),
+    ...stockWrites(db, numbers),
     ...categoryWrites(db),
     ...orderWrites(db),
     ...answerWrites(db),

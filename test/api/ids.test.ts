@@ -17,6 +17,7 @@ beforeAll(async () => {
     `insert into pets (id, name, name_key, category_id, status, quantity, open_orders, created_at)
       values (${ROUNDED}, 'Near', 'near', ${ROUNDED}, 'available', 1, 0, 0)`,
     `insert into movements (pet_id, change, balance, reason, at) values (${ROUNDED}, 1, 1, 'created', 0)`,
+    `update pets set last_movement_id = (select max(id) from movements) where id = ${ROUNDED}`,
     `insert into orders (id, client_id, complete, created_at) values (${ROUNDED}, 1, 0, 0)`,
   ])
     await store.beside.db.exec(statement);

@@ -183,6 +183,26 @@ describe("the ledger of a pet", () => {
     expect(sum).toBe(4);
   });
 
+  test("has every change in its turn, however many come at once", async () => {
+    const { id: petId } = await store.aPet(100);
+    const place = async () => (await store.customer.post("/store/orders", { petId, quantity: 2 })).body;
+    const orders = await Promise.all(Array.from({ length: 30 }, place));
+    await Promise.all([
+      ...orders.slice(0, 10).map(({ id }) => store.customer.patch(`/store/orders/${id}`, { quantity: 1 })),
+      ...orders.slice(10, 20).map(({ id }) => store.customer.patch(`/store/orders/${id}`, { quantity: 3 })),
+      ...orders.slice(20).map(({ id }) => store.customer.delete(`/store/orders/${id}`)),
+      ...Array.from({ length: 10 }, place),
+    ]);
+    const ledger = (await store.staff.get(`/store/inventory/${petId}/movements?limit=100`)).body;
+    expect(ledger).toHaveLength(2 + 30 + 40);
+    const balances = ledger.map(({ balance }: { balance: number }) => balance);
+    const before = ledger.map(
+      ({ balance, change }: Record<string, number>) => Number(balance) - Number(change),
+    );
+    expect(before.slice(0, -1)).toEqual(balances.slice(1));
+    expect([balances[0], before.at(-1)]).toEqual([40, 0]);
+  });
+
   test("says nothing of changes that leave stock as it is", async () => {
     const { id: petId } = await store.aPet();
     const { body } = await store.customer.post("/store/orders", { petId });

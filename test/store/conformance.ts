@@ -87,7 +87,7 @@ export function aStoreSuite(engine: string, open: () => Promise<OpenedStore>): v
       expect(await store.reads.pet(id)).toBeNull();
       expect(await store.reads.order(id)).toBeNull();
       expect(await store.reads.category(id)).toBeNull();
-      expect(await store.reads.movements({ petId: id, descending: true, limit: 5 })).toEqual([]);
+      expect(await store.reads.movements({ petId: id, limit: 5 })).toEqual([]);
       expect(await store.reads.pets({ ...anyPets, ids: [id] })).toEqual([]);
       expect(await store.reads.orders({ ...anyOrders, petId: id })).toEqual([]);
     }
@@ -197,7 +197,7 @@ async function everything(reads: Reads): Promise<unknown> {
   const ledgers = [];
   for (const { id } of listed) {
     pets.push(await reads.pet(id));
-    ledgers.push(await reads.movements({ petId: id, descending: false, limit: 1000 }));
+    ledgers.push(await reads.movements({ petId: id, limit: 1000 }));
   }
   return { pets, ledgers, orders: await pages((after) => reads.orders({ ...anyOrders, after }), "id") };
 }

@@ -69,6 +69,40 @@ const damages: Damage[] = [
       new RegExp(`^movement \\d+ of pet ${open.id} says a balance of 77, its ledger says 5$`),
   },
   {
+    damage: "a movement that follows another than it should",
+    sql: ({ open }) =>
+      `update movements set previous_id = id where pet_id = ${open.id} and reason = 'ordered'`,
+    check: "ledgers can be followed",
+    says: ({ open }) =>
+      new RegExp(`^movement (\\d+) of pet ${open.id} follows movement \\1, and should follow movement \\d+$`),
+  },
+  {
+    damage: "a movement that follows none",
+    sql: ({ open }) =>
+      `update movements set previous_id = null where pet_id = ${open.id} and reason = 'ordered'`,
+    check: "ledgers can be followed",
+    says: ({ open }) =>
+      new RegExp(`^movement \\d+ of pet ${open.id} follows none, and should follow movement \\d+$`),
+  },
+  {
+    damage: "a pet that names no movement",
+    sql: ({ held }) => `update pets set last_movement_id = null where id = ${held.id}`,
+    check: "pets name their last movements",
+    says: ({ held }) =>
+      new RegExp(
+        `^pet ${held.id} names none and before it none as its last, and has movement \\d+ and none$`,
+      ),
+  },
+  {
+    damage: "a removed pet whose ledger cannot be found",
+    sql: ({ removed }) => `delete from closed_ledgers where pet_id = ${removed.id}`,
+    check: "removed pets keep their ledgers",
+    says: ({ removed }) =>
+      new RegExp(
+        `^the ledger of pet ${removed.id}, which is gone, ends with movement \\d+, but none is kept as its end$`,
+      ),
+  },
+  {
     damage: "a pet sold with stock left",
     sql: ({ held }) => `update pets set status = 'sold' where id = ${held.id}`,
     check: "status follows stock and orders",
@@ -193,7 +227,7 @@ test.each(engines)("%s: the doctor tells at most twenty findings of one kind", a
 });
 
 /** Where a page of rubbish does its harm: in an index, or in the rows themselves. */
-test.each([["pets_status_name"], ["movements_pet"], ["pets"], ["orders"], ["movements"]])(
+test.each([["pets_status_name"], ["orders_pet"], ["pets"], ["orders"], ["movements"]])(
   "the doctor finds a broken page of %s, and says so with exit code 3",
   async (name) => {
     using folder = aFolder();

@@ -6,6 +6,7 @@ import { migrate } from "../../src/store/sqlite/migrate.ts";
 import { openStore } from "../../src/store/sqlite/store.ts";
 import { NewerDatabase } from "../../src/store/usable.ts";
 import { aFolder, petstore } from "../cli/command.ts";
+import { beforeLedgers, expectOldLedgers, oldLedgers } from "./old-ledgers.ts";
 
 const names = migrations.map(({ name }) => name);
 
@@ -27,6 +28,19 @@ test("a new database gets every migration, an old one only what is new, and its 
   ]);
   expect(db.value("select name from categories")).toBe("Dogs");
   close();
+});
+
+test("an old store keeps its ledgers, also of pets that are gone", async () => {
+  using folder = aFolder();
+  const path = folder.file("old.db");
+  const db = connect(path, "write");
+  migrate(db, 0, beforeLedgers);
+  for (const text of oldLedgers) db.exec(text);
+  db.close();
+  const store = openStore(path, 0);
+  await expectOldLedgers(store.reads);
+  expect((await store.diagnose()).findings).toEqual([]);
+  store.close();
 });
 
 test("a migration that fails leaves nothing of itself", () => {

@@ -6,6 +6,7 @@ import { openWire, type Wire } from "../../src/store/postgres/wire.ts";
 import { NewerDatabase } from "../../src/store/usable.ts";
 import { petstore } from "../cli/command.ts";
 import { type ReachedPostgres, sharedPostgres } from "../servers/postgres.ts";
+import { beforeLedgers, expectOldLedgers, oldLedgers } from "./old-ledgers.ts";
 
 const names = migrations.map(({ name }) => name);
 const patience = { connectMs: 5000, statementMs: 0, lockMs: 0, idleInTransactionMs: 0 };
@@ -69,6 +70,17 @@ test("an old database gets only what is new, and a migration that fails leaves n
   ]);
   expect((await wire.send({ text: "select to_regclass('half') as half" })).rows).toEqual([{ half: null }]);
   await expect(openPostgresStore(server.url(database), 0)).rejects.toBeInstanceOf(NewerDatabase);
+});
+
+test("an old store keeps its ledgers, also of pets that are gone", async () => {
+  const database = await server.newDatabase();
+  const wire = await connected(database);
+  await migrate(wire, 0, beforeLedgers);
+  for (const text of oldLedgers) await wire.send({ text });
+  const store = await openPostgresStore(server.url(database), 0);
+  await expectOldLedgers(store.reads);
+  expect((await store.diagnose()).findings).toEqual([]);
+  await store.close();
 });
 
 test("another program's database, an older and a newer one are told in a plain sentence, and left as they are", async () => {

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { LOW_STOCK } from "../../src/contract/bounds.ts";
 import { roles } from "../../src/contract/route.ts";
 import type { Reads } from "../../src/core/ports.ts";
-import { takenSomeUnits } from "../../src/store/pets.ts";
 import { readsInTurns } from "../../src/store/postgres/turns.ts";
 import { openWire, type Wire } from "../../src/store/postgres/wire.ts";
-import { type Arguments, type Db, type Statement, sql } from "../../src/store/statement.ts";
+import { type Arguments, type Db, fragment, type Statement, sql } from "../../src/store/statement.ts";
+import { takenSomeUnits } from "../../src/store/stock.ts";
 import { sharedPostgres } from "../servers/postgres.ts";
 import { anId, categoryLists, eventLists, orderLists, petLists } from "./lists.ts";
 
@@ -32,7 +32,9 @@ beforeAll(async () => {
     `insert into orders (client_id, pet_id, quantity, ship_date, complete, created_at)
       select n % 50 + 1, n % 300 + 1, 1, case when n % 3 = 0 or (n / 5) % 2 = 1 then n % 1000 end, (n / 5) % 2, 0
       from generate_series(1, ${ORDERS}) n`,
-    "insert into movements (pet_id, change, balance, reason, at) select n % 300 + 1, 1, 1, 'created', 0 from generate_series(1, 30000) n",
+    `insert into movements (pet_id, change, balance, reason, at, previous_id)
+      select n % 300 + 1, 1, 1, 'created', 0, case when n > 300 then n - 300 end from generate_series(1, 30000) n`,
+    "update pets set last_movement_id = 29699 + id where id between 2 and 300",
     "insert into api_keys (client_id, role, hash, last_four, created_at) select n % 50 + 1, 'staff', 'h' || n, 'abcd', 0 from generate_series(1, 5000) n",
     `insert into bans (key_id, client_id, cause, level, since, until, lifted_at)
       select n % 5000 + 1, n % 50 + 1, 'admin', 0, 0, n, case when n % 10 = 0 then 1 end from generate_series(1, 20000) n`,
@@ -111,8 +113,8 @@ test("postgres: units taken of plenty make no new entry in any index of pets, un
     await wire.send({ text: "begin" });
     await wire.send({ text: `update pets set quantity = ${quantity}, status = 'available' where id = 1` });
     const before = await hotUpdates();
-    const args = { id: 1, units: -1, openOrders: 1, more: -1, opened: 1, takes: 1 };
-    const taken = sql`${takenSomeUnits}`;
+    const args = { id: 1, units: -1, openOrders: 1, more: -1, opened: 1, takes: 1, movementId: 1 };
+    const taken = sql`${takenSomeUnits(fragment`:movementId`)}`;
     await wire.send({ text: taken.text, values: taken.values(args) });
     const after = await hotUpdates();
     await wire.send({ text: "rollback" });
@@ -153,7 +155,8 @@ test("postgres: a page of movements, bans, clients, keys or the audit trail read
   for (const after of [undefined, anId]) {
     const page = { descending: false, limit: 21, after };
     const down = { ...page, descending: true };
-    found.push(...(await costly((asked) => asked.movements({ ...down, petId: 7 }), "movements")));
+    const ledger = { petId: 7, limit: 21, after: after && { key: 15_006, id: 15_006 } };
+    found.push(...(await costly((asked) => asked.movements(ledger), "movements")));
     found.push(...(await costly((asked) => asked.bans(page, 1), "bans")));
     found.push(...(await costly((asked) => asked.clients(page), "clients")));
     const keys = { ...page, clientId: 7, roles } as const;

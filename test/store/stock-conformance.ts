@@ -84,15 +84,15 @@ export function stockCases(named: (name: string) => string, begun: () => Beginni
       const restock = { ...before, stock: { ...before, quantity: 9 }, reason: "restocked" } as const;
       const restocked = (await store.transact(async (s) => s.changePet(before, restock, NOW))) as PetRecord;
       await store.transact(async (s) => s.removePet(restocked, NOW));
-      const ledger = await store.reads.movements({ petId: pet.id, descending: false, limit: 100 });
+      const ledger = await store.reads.movements({ petId: pet.id, limit: 100 });
       expect(
         ledger.map(({ change, balance, reason, orderId }) => [change, balance, reason, orderId]),
       ).toEqual([
-        [5, 5, "created", null],
-        [-2, 3, "ordered", order.id],
-        [2, 5, "cancelled", order.id],
-        [4, 9, "restocked", null],
         [-9, 0, "removed", null],
+        [4, 9, "restocked", null],
+        [2, 5, "cancelled", order.id],
+        [-2, 3, "ordered", order.id],
+        [5, 5, "created", null],
       ]);
     },
   );

@@ -49,6 +49,8 @@ export const carried: readonly CarriedTable[] = [
       version: "integer",
       stock_version: "integer",
       created_at: "integer",
+      last_movement_id: "integer",
+      previous_movement_id: "integer",
     },
   },
   {
@@ -105,7 +107,13 @@ export const carried: readonly CarriedTable[] = [
       reason: "text",
       order_id: "integer",
       at: "integer",
+      previous_id: "integer",
     },
+  },
+  {
+    name: "closed_ledgers",
+    ...keyedBy("pet_id"),
+    columns: { pet_id: "integer", last_movement_id: "integer" },
   },
   {
     name: "events",

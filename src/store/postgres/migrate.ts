@@ -20,6 +20,7 @@ const dialect: Dialect = {
   roomForChanges: (table) => [`alter table ${table} set (fillfactor = 90)`],
   tableEnd: "",
   showNumbers: (table) => [`grant select on sequence ${table}_id_seq to public`],
+  giveNumbers: (table) => [`grant usage on sequence ${table}_id_seq to public`],
 };
 
 /** Brings the tables up to date, one instance at a time; gives the names of what was applied. */

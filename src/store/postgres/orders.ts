@@ -1,24 +1,29 @@
 import type { OrderRecord, PetRecord, Writes } from "../../core/ports.ts";
 import { type OrderRow, orderColumns, orderOf } from "../orders.ts";
-import { movedUnitsIf } from "../pets.ts";
 import { type Db, fragment, sql } from "../statement.ts";
+import { type MovedRow, type MovementNumbers, movedOf, movedUnitsIf, movementStatements } from "../stock.ts";
 import { keptClient } from "./clients.ts";
 
-interface PlacedRow extends PetRecord, Pick<OrderRow, "clientId" | "shipDate" | "complete"> {
+interface PlacedRow extends MovedRow, Pick<OrderRow, "clientId" | "shipDate" | "complete"> {
   readonly orderId: number;
   readonly ordered: number;
   readonly orderVersion: number;
 }
 
-/** Client, units, order and movement in one statement: one round trip where the shared text has four. */
+/** Taken while the pet's row is locked, so that whoever comes after has a higher one. */
+const newNumber = fragment`nextval('movements_id_seq')`;
+export const movementNumbers: MovementNumbers = { ...movementStatements(newNumber), next: () => null };
+
+/** Client, units, order and movement in one statement, and so in one round trip. */
 const placeOrder = sql<PlacedRow>`
   with client as (${keptClient}),
-    taken as (${movedUnitsIf(fragment`exists (select from client)`)}),
+    taken as (${movedUnitsIf(fragment`exists (select from client)`, newNumber)}),
     placed as (insert into orders (client_id, pet_id, quantity, ship_date, complete, created_at)
       select :clientId, id, :quantity, :shipDate, :complete, :now from taken
       returning id, client_id, quantity, ship_date, complete, version),
-    moved as (insert into movements (pet_id, change, balance, reason, order_id, at)
-      select taken.id, -placed.quantity, taken.quantity, 'ordered', placed.id, :at from taken, placed)
+    moved as (insert into movements (id, pet_id, change, balance, reason, order_id, at, previous_id)
+      select "movementId", taken.id, -placed.quantity, taken.quantity, 'ordered', placed.id, :at, "previousId"
+      from taken, placed)
   select taken.*, placed.id as "orderId", placed.client_id as "clientId", placed.quantity as ordered,
     placed.ship_date as "shipDate", placed.complete, placed.version as "orderVersion"
   from taken, placed`;
@@ -50,7 +55,8 @@ export function orderPlacing(db: Db): Pick<Writes, "placeOrder" | "addDraft"> {
 }
 
 function placed(row: PlacedRow): { order: OrderRecord; pet: PetRecord } {
-  const { orderId, ordered, orderVersion, clientId, shipDate, complete, ...pet } = row;
+  const { orderId, ordered, orderVersion, clientId, shipDate, complete } = row;
+  const { pet } = movedOf(row);
   const order = { id: orderId, clientId, petId: pet.id, quantity: ordered, shipDate, complete };
   return { pet, order: orderOf({ ...order, version: orderVersion }) };
 }

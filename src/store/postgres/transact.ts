@@ -5,7 +5,7 @@ import { AnsweredBefore, type AnswerKeeping, answerKeeping } from "./answers.ts"
 import { clientLocking } from "./clients.ts";
 import { DEAD_ENDS, inTransaction, type Transaction, type TransactionOptions } from "./connection.ts";
 import { orderedEventReads, type Telling, tellingOf } from "./events.ts";
-import { orderPlacing } from "./orders.ts";
+import { movementNumbers, orderPlacing } from "./orders.ts";
 import type { Pool } from "./pool.ts";
 import { classified, isConflict, isDeadEnd, isLoss } from "./trouble.ts";
 import { deliveryTaking } from "./webhooks.ts";
@@ -81,7 +81,7 @@ function storeOf(db: Transaction): TransactionStore {
 /** The shared store, but for what is fewer statements, or locks a row, in words of PostgreSQL's own. */
 function writesOf(db: Db, { claimKey, keepAnswer }: AnswerKeeping, { emit }: Telling): Writes {
   return {
-    ...writes(db),
+    ...writes(db, movementNumbers),
     ...orderedEventReads(db),
     ...orderPlacing(db),
     ...clientLocking(db),

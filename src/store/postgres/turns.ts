@@ -1,7 +1,7 @@
 import type { Int64 } from "../../contract/shapes.ts";
 import type { PetWithCategory, Reads } from "../../core/ports.ts";
-import { petColumns } from "../pets.ts";
 import { type Arguments, type Db, type Statement, sql } from "../statement.ts";
+import { petColumns } from "../stock.ts";
 import { reads } from "../store.ts";
 import { orderedEventReads } from "./events.ts";
 

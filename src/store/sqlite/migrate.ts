@@ -12,6 +12,7 @@ const dialect: Dialect = {
   derived: (expression) => `generated always as (${expression}) virtual`,
   roomForChanges: () => [],
   showNumbers: () => [],
+  giveNumbers: () => [],
 };
 
 /** Brings the tables up to date under the database's own lock; gives the names of what was applied. */
