@@ -20,6 +20,9 @@ const API_TESTS = [
   "test/fuzz.test.ts",
 ];
 
+/** How much of a step's last words is repeated if it names no test that failed. */
+const LAST_CHARACTERS = 4000;
+
 interface Step {
   readonly name: string;
   readonly command: readonly string[];
@@ -77,28 +80,49 @@ await nginxProgram();
 await valkeyProgram();
 await using postgres = await aPostgres();
 const shared = { ...process.env, [SHARED_POSTGRES]: postgres.address };
+const failures: string[] = [];
 for (const lanes of phases) {
-  const areDone = await Promise.all(lanes.map(runLane));
-  if (areDone.every(Boolean)) continue;
+  await Promise.all(lanes.map(runLane));
+  if (failures.length > 0) break;
+}
+if (failures.length > 0) {
+  // Once more at the end: other lanes have told much since.
+  process.stdout.write(`${failures.join("\n")}\n`);
   process.exitCode = 1;
-  break;
 }
 
 /** Runs steps up to the first that fails. The first lane tells as it goes, the others after each step. */
-async function runLane(steps: readonly Step[], lane: number): Promise<boolean> {
+async function runLane(steps: readonly Step[], lane: number): Promise<void> {
   for (const { name, command, env } of steps) {
     const started = performance.now();
-    const output = lane === 0 ? "inherit" : "pipe";
     const step = Bun.spawn([...command], {
-      stdio: ["ignore", output, output],
+      stdio: ["ignore", "pipe", "pipe"],
       env: { ...shared, ...env },
     });
-    const streams = [step.stdout, step.stderr].map((stream) => stream && new Response(stream).text());
-    const told = (await Promise.all(streams)).join("");
+    const read = (stream: ReadableStream<Uint8Array>) => toldBy(stream, lane === 0);
+    const told = (await Promise.all([read(step.stdout), read(step.stderr)])).join("");
     const code = await step.exited;
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
-    process.stdout.write(`${told}\n${code === 0 ? "ok" : "FAILED"}  ${name}  (${seconds} s)\n\n`);
-    if (code !== 0) return false;
+    const outcome = `${code === 0 ? "ok" : "FAILED"}  ${name}  (${seconds} s)\n`;
+    process.stdout.write(`${lane === 0 ? "" : told}\n${outcome}\n`);
+    if (code === 0) continue;
+    failures.push(`${outcome}${failedIn(told)}`);
+    return;
   }
-  return true;
+}
+
+async function toldBy(stream: ReadableStream<Uint8Array>, isShown: boolean): Promise<string> {
+  const decoder = new TextDecoder();
+  let told = "";
+  for await (const bytes of stream) {
+    if (isShown) process.stdout.write(bytes);
+    told += decoder.decode(bytes, { stream: true });
+  }
+  return told;
+}
+
+/** What was told of the tests that failed; the end of all that was told if none has a name. */
+function failedIn(told: string): string {
+  const parts = told.split(/^\(pass\) .*\n/m).filter((part) => /^\(fail\) /m.test(part));
+  return parts.length > 0 ? parts.join("") : told.slice(-LAST_CHARACTERS);
 }
