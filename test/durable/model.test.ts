@@ -8,7 +8,7 @@ import { aWorld } from "./world.ts";
 const RUNS = 250;
 const LONGEST = 30;
 /** How long it walks, and how much longer a busy machine may take to come by everything. */
-const WALK_MS = 40_000;
+const WALK_MS = 20_000;
 const PATIENCE_MS = 120_000;
 const shape = { minLength: 5, maxLength: LONGEST, size: "max" } as const;
 let store: TestStore;
