@@ -1,6 +1,6 @@
 /** What the runtime reads only when it starts; the script `petstore` has the same. See docs/decisions/start-and-memory.md. */
 export const runtimeSettings = {
-  BUN_JSC_heapGrowthMaxIncrease: "0.6",
+  BUN_JSC_heapGrowthMaxIncrease: "1",
   BUN_JSC_smallHeapSize: "4194304",
   BUN_JSC_thresholdForJITAfterWarmUp: "5000",
   BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: "1000000",
