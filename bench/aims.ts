@@ -1,5 +1,5 @@
 import { dutiful, dutifulPeers, peers, scaledFastify, scaledPetstore } from "./contenders.ts";
-import { type Figure, find, OURS, shown, type Table } from "./figures.ts";
+import { type Figure, find, OURS, shown, type Table, times } from "./figures.ts";
 import { admittedOf } from "./scenarios/clients.ts";
 import { ALONE, BESIDE } from "./scenarios/disk.ts";
 import { counted } from "./scenarios/growth.ts";
@@ -89,19 +89,17 @@ const evenAims: readonly Aim[] = [
     ["memory", OURS],
     ["memory", dutiful("fastify")],
   ),
-  atMost(
+  ownAtMost(
     0.6,
     "memory of the process's own under load at most 0.6 of Fastify's",
     ["memory", OURS],
     ["memory", "fastify"],
-    own,
   ),
-  atMost(
+  ownAtMost(
     0.6,
     "memory of the process's own under load at most 0.6 of Fastify's, same duties",
     ["memory", OURS],
     ["memory", dutiful("fastify")],
-    own,
   ),
 ];
 
@@ -121,15 +119,6 @@ function judgedBy(all: readonly Aim[], tables: readonly Table[]): Judged[] {
 }
 
 type Place = readonly [table: string, who: string];
-type Reading = (figure: Figure | undefined) => number | undefined;
-
-function middle(figure: Figure | undefined): number | undefined {
-  return figure?.middle;
-}
-
-function own(figure: Figure | undefined): number | undefined {
-  return figure?.ownMebibytes;
-}
 
 function atLeast(least: number, aim: string, of: Place, to: Place): Aim {
   return { aim, judge: (tables) => ratio(tables, of, to, (value) => value >= least) };
@@ -140,40 +129,47 @@ function besideFloor({ aim, judge }: Aim, peer: string): Aim {
   return {
     aim,
     judge(tables) {
-      const found = judge(tables);
+      const judgement = judge(tables);
       const [floor, theirs] = [find(tables, "get", FLOOR), find(tables, "get", peer)];
-      if (!found || !floor || !theirs) return found;
-      const times = (floor.middle / theirs.middle).toFixed(2);
-      return { ...found, measured: `${found.measured}, a bare Bun.serve ${times}` };
+      if (!judgement || !floor || !theirs) return judgement;
+      return {
+        ...judgement,
+        measured: `${judgement.measured}, a bare Bun.serve ${times(floor, theirs).toFixed(2)}`,
+      };
     },
   };
 }
 
-function atMost(most: number, aim: string, of: Place, to: Place, read: Reading = middle): Aim {
-  return { aim, judge: (tables) => ratio(tables, of, to, (value) => value <= most, read) };
+function atMost(most: number, aim: string, of: Place, to: Place): Aim {
+  return { aim, judge: (tables) => ratio(tables, of, to, (value) => value <= most) };
 }
 
-function ratio(
-  tables: readonly Table[],
-  of: Place,
-  to: Place,
-  holds: (value: number) => boolean,
-  read: Reading = middle,
-) {
-  const figures = [find(tables, ...of), find(tables, ...to)] as const;
-  const [above, below] = [read(figures[0]), read(figures[1])];
-  if (above === undefined || below === undefined) return undefined;
-  const value = above / below;
-  const byProcessor = read === middle ? processorRatio(...figures) : "";
+/** Of resident memory what is the process's own. */
+function ownAtMost(most: number, aim: string, of: Place, to: Place): Aim {
   return {
-    measured: `${value.toFixed(2)} (${shown(above)} / ${shown(below)}${byProcessor})`,
-    holds: holds(value),
+    aim,
+    judge(tables) {
+      const [above, below] = [find(tables, ...of)?.ownMebibytes, find(tables, ...to)?.ownMebibytes];
+      if (above === undefined || below === undefined) return undefined;
+      return found(above / below, above, below, above / below <= most);
+    },
   };
 }
 
+function ratio(tables: readonly Table[], of: Place, to: Place, holds: (value: number) => boolean) {
+  const [above, below] = [find(tables, ...of), find(tables, ...to)];
+  if (!above || !below) return undefined;
+  const value = times(above, below);
+  return found(value, above.middle, below.middle, holds(value), processorRatio(above, below));
+}
+
+function found(value: number, above: number, below: number, holds: boolean, besides = "") {
+  return { measured: `${value.toFixed(2)} (${shown(above)} / ${shown(below)}${besides})`, holds };
+}
+
 /** The same by the time of the processor that a request takes, which is steadier on a shared machine; it decides nothing. */
-function processorRatio(above: Figure | undefined, below: Figure | undefined): string {
-  if (above?.cpuMicroseconds === undefined || below?.cpuMicroseconds === undefined) return "";
+function processorRatio(above: Figure, below: Figure): string {
+  if (above.cpuMicroseconds === undefined || below.cpuMicroseconds === undefined) return "";
   return `; by processor ${(below.cpuMicroseconds / above.cpuMicroseconds).toFixed(2)}`;
 }
 
@@ -216,10 +212,11 @@ function fasterPeers(tables: readonly Table[]) {
   const faster = (who: readonly { readonly name: string }[]) =>
     seen
       .flatMap((table) => {
-        const ours = find([table], table.name, OURS)?.middle ?? 0;
+        const ours = find([table], table.name, OURS);
         return who.flatMap(({ name }) => {
-          const theirs = find([table], table.name, name)?.middle ?? 0;
-          return theirs > ours ? [`${name} in ${table.name} (${(theirs / ours).toFixed(2)})`] : [];
+          const theirs = find([table], table.name, name);
+          const value = ours && theirs ? times(theirs, ours) : 0;
+          return value > 1 ? [`${name} in ${table.name} (${value.toFixed(2)})`] : [];
         });
       })
       .join(", ");
@@ -235,7 +232,7 @@ function fasterPeers(tables: readonly Table[]) {
 function aheadWhenScaled(tables: readonly Table[]) {
   const ratios = scaledNames.flatMap((name) => {
     const [ours, theirs] = [find(tables, name, scaledPetstore.name), find(tables, name, scaledFastify.name)];
-    return ours && theirs ? [{ name, value: ours.middle / theirs.middle }] : [];
+    return ours && theirs ? [{ name, value: times(ours, theirs) }] : [];
   });
   if (ratios.length === 0) return undefined;
   return {

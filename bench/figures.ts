@@ -4,6 +4,8 @@ export interface Figure {
   readonly middle: number;
   readonly low: number;
   readonly high: number;
+  /** What was measured, round by round. */
+  readonly rounds: readonly number[];
   /** Where requests were timed one by one. */
   readonly p99Milliseconds?: number | undefined;
   /** Time of the processor that the server took for one; steadier than a rate where others use the machine too. */
@@ -39,7 +41,22 @@ export function median(values: readonly number[]): number {
 }
 
 export function figureOf(who: string, values: readonly number[]): Figure {
-  return { who, middle: median(values), low: Math.min(...values), high: Math.max(...values) };
+  return {
+    who,
+    middle: median(values),
+    low: Math.min(...values),
+    high: Math.max(...values),
+    rounds: values,
+  };
+}
+
+/**
+ * How many times one figure is another: the middle of what each round says by itself, because what else a machine does is
+ * nearly the same for all of one round, and not for all rounds.
+ */
+export function times(above: Figure, below: Figure): number {
+  if (above.rounds.length !== below.rounds.length) return above.middle / below.middle;
+  return median(above.rounds.map((value, round) => value / (below.rounds[round] as number)));
 }
 
 export function find(tables: readonly Table[], name: string, who: string): Figure | undefined {

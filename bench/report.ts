@@ -1,5 +1,5 @@
 import { type Judged, judged, judgedEvenly } from "./aims.ts";
-import { type Figure, find, type Missing, shown, type Table } from "./figures.ts";
+import { type Figure, find, type Missing, shown, type Table, times } from "./figures.ts";
 import type { Options } from "./options.ts";
 
 /** A table for the terminal. */
@@ -58,7 +58,7 @@ export function report(
   const noted = (name: string) => notes.get(name) ?? [];
   return `${[
     "# Figures",
-    `Written by \`npm run bench\`, all of it: what is to be said about the figures stands in \`notes.md\`. ${isQuick ? "**A quick run: it shows that everything works, and measures nothing.** " : ""}The server is pinned to one core and wrk to another; ${connections} connections; medians of ${rounds} interleaved rounds of ${seconds} s, and the least and the most of them; a round in which the machine's owner gave more than 3 % of a core's time to others, or let others slow a core down for more than 15 % of it, is measured again, up to four times, and the least disturbed counts. **Only figures of one table, taken side by side, may be compared.** The last column is the time of the processor that the server itself took for a request, in all its threads: on a shared machine it is the steadier one.`,
+    `Written by \`npm run bench\`, all of it: what is to be said about the figures stands in \`notes.md\`. ${isQuick ? "**A quick run: it shows that everything works, and measures nothing.** " : ""}The server is pinned to one core and wrk to another; ${connections} connections; medians of ${rounds} interleaved rounds of ${seconds} s, and the least and the most of them; a round in which the machine's owner gave more than 3 % of a core's time to others, or let others slow a core down for more than 15 % of it, is measured again, up to four times, and the least disturbed counts. How many times one is another is the median of what each round says by itself, which is not always that of their medians. **Only figures of one table, taken side by side, may be compared.** The last column is the time of the processor that the server itself took for a request, in all its threads: on a shared machine it is the steadier one.`,
     grid(["", ""], about),
     missing.length > 0 ? missingOnes(missing) : [],
     "## Aims",
@@ -98,8 +98,8 @@ function section(table: Table): string {
 
 /** The columns of a table: what it is about, and what else was measured. */
 function columnsOf(table: Table): { head: string; cell: (figure: Figure) => string }[] {
-  const base = find([table], table.name, table.against)?.middle;
-  const ownBase = find([table], table.name, table.against)?.ownMebibytes;
+  const base = find([table], table.name, table.against);
+  const ownBase = base?.ownMebibytes;
   const has = (name: "p99Milliseconds" | "cpuMicroseconds") =>
     table.figures.some((figure) => figure[name] !== undefined);
   return [
@@ -110,7 +110,7 @@ function columnsOf(table: Table): { head: string; cell: (figure: Figure) => stri
       cell: ({ low, high }) => (low === high ? "" : `${shown(low)} to ${shown(high)}`),
     },
     ...(base
-      ? [{ head: `of ${table.against}`, cell: ({ middle }: Figure) => (middle / base).toFixed(2) }]
+      ? [{ head: `of ${table.against}`, cell: (figure: Figure) => times(figure, base).toFixed(2) }]
       : []),
     ...(ownBase
       ? [

@@ -30,7 +30,10 @@ const STRAYS = 0.001;
 /** A round without a single answer is measured again so often: a disk, or a machine, stood still. */
 const STILL_ROUNDS = 2;
 
-/** Interleaved rounds, so that what else the machine does hits all alike; every other one backwards, so that nobody always comes first. */
+/**
+ * Interleaved rounds, so that what else the machine does hits all alike; every other one backwards, so that nobody always comes
+ * first. Whom the others are compared with, the first, is in the middle of each: nobody is measured long before or after it.
+ */
 export async function interleaved(
   folder: string,
   { rounds, seconds, warmUpSeconds, connections, patienceSeconds }: Pace,
@@ -60,8 +63,10 @@ export async function interleaved(
     }
   };
   for (const entry of entries) await load(loadOf(entry, warmUpSeconds));
+  const half = Math.ceil(entries.length / 2);
+  const turns = [...entries.slice(half), ...entries.slice(0, half)];
   for (let round = 0; round < rounds; round++) {
-    for (const entry of round % 2 === 0 ? entries : entries.toReversed()) {
+    for (const entry of round % 2 === 0 ? turns : turns.toReversed()) {
       const seen = await run(entry);
       requireExpected(entry, seen);
       runs.get(entry)?.push(seen);

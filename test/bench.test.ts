@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { figureOf, type Table } from "../bench/figures.ts";
+import { figureOf, type Table, times } from "../bench/figures.ts";
 import { type Options, readOptions } from "../bench/options.ts";
 import { drawn } from "../bench/plots.ts";
 import { notesIn, report } from "../bench/report.ts";
@@ -67,6 +67,12 @@ test("a report has the notes that were written by hand, and says what is missing
   expect(text.trimEnd()).toEndWith("About a GET.");
   expect(text).not.toContain("Not this.");
   expect(text).toContain("- *post*: wrk said: nothing");
+});
+
+test("how many times one is another is the middle of what each round says by itself", () => {
+  const [ours, theirs] = [figureOf("petstore", [90, 20, 30]), figureOf("fastify", [30, 5, 20])];
+  expect(times(ours, theirs)).toBe(3);
+  expect(times(ours, figureOf("fastify", [10]))).toBe(3);
 });
 
 test("a picture has an axis with its unit, and a logarithmic one where sizes go up by powers of ten", () => {
