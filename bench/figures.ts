@@ -8,6 +8,8 @@ export interface Figure {
   readonly rounds: readonly number[];
   /** Where requests were timed one by one. */
   readonly p99Milliseconds?: number | undefined;
+  /** For which share of its rounds others slowed down one of the two cores that it is measured on. */
+  readonly slowedShare?: number | undefined;
   /** Time of the processor that the server took for one; steadier than a rate where others use the machine too. */
   readonly cpuMicroseconds?: number | undefined;
   /** Of resident memory what is the process's own: the rest are pages of files, which the system can take back. */

@@ -58,7 +58,7 @@ export function report(
   const noted = (name: string) => notes.get(name) ?? [];
   return `${[
     "# Figures",
-    `Written by \`npm run bench\`, all of it: what is to be said about the figures stands in \`notes.md\`. ${isQuick ? "**A quick run: it shows that everything works, and measures nothing.** " : ""}The server is pinned to one core and wrk to another; ${connections} connections; medians of ${rounds} interleaved rounds of ${seconds} s, and the least and the most of them; a round in which the machine's owner gave more than 3 % of a core's time to others, or let others slow a core down for more than 15 % of it, is measured again, up to four times, and the least disturbed counts. How many times one is another is the median of what each round says by itself, which is not always that of their medians. **Only figures of one table, taken side by side, may be compared.** The last column is the time of the processor that the server itself took for a request, in all its threads: on a shared machine it is the steadier one.`,
+    `Written by \`npm run bench\`, all of it: what is to be said about the figures stands in \`notes.md\`. ${isQuick ? "**A quick run: it shows that everything works, and measures nothing.** " : ""}The server is pinned to one core and wrk to another; ${connections} connections; medians of ${rounds} interleaved rounds of ${seconds} s, and the least and the most of them; a round in which the machine's owner gave more than 3 % of a core's time to others, or let others slow a core down for more than 15 % of it, is measured again, up to four times, and the least disturbed counts. How many times one is another is the median of what each round says by itself, which is not always that of their medians. **Only figures of one table, taken side by side, may be compared.** *Shared* says for how much of such a round, in the middle, others slowed one of the two cores down all the same: whoever reads or writes much memory loses most by that. The last column is the time of the processor that the server itself took for a request, in all its threads: on a shared machine it is the steadier one.`,
     grid(["", ""], about),
     missing.length > 0 ? missingOnes(missing) : [],
     "## Aims",
@@ -100,7 +100,7 @@ function section(table: Table): string {
 function columnsOf(table: Table): { head: string; cell: (figure: Figure) => string }[] {
   const base = find([table], table.name, table.against);
   const ownBase = base?.ownMebibytes;
-  const has = (name: "p99Milliseconds" | "cpuMicroseconds") =>
+  const has = (name: "p99Milliseconds" | "slowedShare" | "cpuMicroseconds") =>
     table.figures.some((figure) => figure[name] !== undefined);
   return [
     { head: "", cell: ({ who }) => who },
@@ -123,6 +123,9 @@ function columnsOf(table: Table): { head: string; cell: (figure: Figure) => stri
       : []),
     ...(has("p99Milliseconds")
       ? [{ head: "p99, ms", cell: (figure: Figure) => shown(figure.p99Milliseconds ?? 0) }]
+      : []),
+    ...(has("slowedShare")
+      ? [{ head: "shared", cell: (figure: Figure) => `${Math.round((figure.slowedShare ?? 0) * 100)} %` }]
       : []),
     ...(has("cpuMicroseconds")
       ? [{ head: "processor, us", cell: (figure: Figure) => shown(figure.cpuMicroseconds ?? 0) }]

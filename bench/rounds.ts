@@ -22,6 +22,7 @@ export interface Entry extends Pick<Load, "script"> {
 
 interface Run extends Measured {
   readonly cpuMicroseconds: number;
+  readonly slowedShare: number;
 }
 
 /** A spent key is served once when its minute is over. */
@@ -48,12 +49,14 @@ export async function interleaved(
     seconds: time,
   });
   const measuredCalmly = undisturbed(patienceSeconds);
-  const measured = (entry: Entry): Promise<Run> =>
-    measuredCalmly(async () => {
+  const measured = async (entry: Entry): Promise<Run> => {
+    const calm = await measuredCalmly(async () => {
       const before = entry.server.cpuMicroseconds();
       const seen = await load(loadOf(entry, seconds));
       return { ...seen, cpuMicroseconds: (entry.server.cpuMicroseconds() - before) / seen.answers };
     });
+    return { ...calm.measured, slowedShare: calm.slowed };
+  };
   const run = async (entry: Entry): Promise<Run> => {
     await wake(loadOf(entry, seconds));
     for (let still = 1; ; still++) {
@@ -78,6 +81,7 @@ export async function interleaved(
       seen.map((each) => each.requestsPerSecond),
     ),
     p99Milliseconds: median(seen.map((each) => each.p99Milliseconds)),
+    slowedShare: median(seen.map((each) => each.slowedShare)),
     cpuMicroseconds: median(seen.map((each) => each.cpuMicroseconds)),
   }));
 }

@@ -23,22 +23,28 @@ export interface Disturbance {
 /** Begins to look; what it gives ends that. */
 export type Watch = () => Promise<() => Promise<Disturbance>>;
 
+/** What counts, and for which share of it others slowed a core down all the same. */
+export interface Calm<T> {
+  readonly measured: T;
+  readonly slowed: number;
+}
+
 /** Measures, and measures again where others disturbed: that is told by the machine, whatever the figure is. */
-export type Undisturbed = <T>(measure: () => Promise<T>) => Promise<T>;
+export type Undisturbed = <T>(measure: () => Promise<T>) => Promise<Calm<T>>;
 
 /** For the rounds of one table, each with its own patience: what comes first in a storm leaves some for the others. */
 export function undisturbed(patienceSeconds: number, watch: Watch = watched): Undisturbed {
   let patienceMs = patienceSeconds * 1000;
   return async <T>(measure: () => Promise<T>) => {
-    let least: { readonly weight: number; readonly measured: T } | undefined;
+    let least: (Calm<T> & { readonly weight: number }) | undefined;
     for (let attempt = 1; ; attempt++) {
       const started = performance.now();
       const seen = await watch();
       const measured = await measure();
       const { stolen, slowed } = await seen();
       const weight = Math.max(stolen / STOLEN_SHARE, slowed / SLOWED_SHARE);
-      if (!least || weight < least.weight) least = { weight, measured };
-      if (weight <= 1 || attempt === ATTEMPTS || patienceMs <= 0) return least.measured;
+      if (!least || weight < least.weight) least = { weight, measured, slowed };
+      if (weight <= 1 || attempt === ATTEMPTS || patienceMs <= 0) return least;
       patienceMs -= performance.now() - started;
     }
   };

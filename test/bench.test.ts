@@ -92,24 +92,32 @@ describe("what was measured while others disturbed the machine", () => {
   const measuredAmid = async (disturbances: readonly Disturbance[], patienceSeconds = 60) => {
     let measured = 0;
     const watch = async () => async () => disturbances[measured - 1] ?? calm;
-    const counted = await undisturbed(patienceSeconds, watch)(async () => ++measured);
-    return { counted, measured };
+    const { measured: counted, slowed } = await undisturbed(patienceSeconds, watch)(async () => ++measured);
+    return { counted, measured, slowed };
   };
 
   test("is measured again, be it that time was taken away or that a core was slowed down", async () => {
-    expect(await measuredAmid([])).toEqual({ counted: 1, measured: 1 });
-    expect(await measuredAmid([{ stolen: 0.02, slowed: 0.1 }])).toEqual({ counted: 1, measured: 1 });
-    expect(await measuredAmid([{ ...calm, stolen: 0.04 }])).toEqual({ counted: 2, measured: 2 });
-    expect(await measuredAmid([{ ...calm, slowed: 0.2 }])).toEqual({ counted: 2, measured: 2 });
+    expect(await measuredAmid([])).toEqual({ counted: 1, measured: 1, slowed: 0 });
+    expect(await measuredAmid([{ stolen: 0.02, slowed: 0.1 }])).toEqual({
+      counted: 1,
+      measured: 1,
+      slowed: 0.1,
+    });
+    expect(await measuredAmid([{ ...calm, stolen: 0.04 }])).toEqual({ counted: 2, measured: 2, slowed: 0 });
+    expect(await measuredAmid([{ ...calm, slowed: 0.2 }])).toEqual({ counted: 2, measured: 2, slowed: 0 });
   });
 
-  test("counts where it was disturbed least, if it always was", async () => {
+  test("counts where it was disturbed least, if it always was, and says how much", async () => {
     const slowed = [0.9, 0.4, 0.3, 0.5, 0.8, 0.2].map((share) => ({ ...calm, slowed: share }));
-    expect(await measuredAmid(slowed)).toEqual({ counted: 3, measured: 5 });
+    expect(await measuredAmid(slowed)).toEqual({ counted: 3, measured: 5, slowed: 0.3 });
   });
 
   test("counts as it is when there is no more patience", async () => {
-    expect(await measuredAmid([{ ...calm, slowed: 0.9 }], 0)).toEqual({ counted: 1, measured: 1 });
+    expect(await measuredAmid([{ ...calm, slowed: 0.9 }], 0)).toEqual({
+      counted: 1,
+      measured: 1,
+      slowed: 0.9,
+    });
   });
 });
 

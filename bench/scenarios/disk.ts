@@ -45,8 +45,9 @@ export const diskScenarios: readonly Scenario[] = [
       const written: number[] = [];
       const measuredCalmly = undisturbed(patienceSeconds);
       for (let round = 0; round < rounds; round++) {
-        alone.push((await measuredCalmly(() => read(seconds))).p99Milliseconds);
-        const [reads, writes] = await measuredCalmly(() => Promise.all([read(seconds), write(seconds)]));
+        alone.push((await measuredCalmly(() => read(seconds))).measured.p99Milliseconds);
+        const both = await measuredCalmly(() => Promise.all([read(seconds), write(seconds)]));
+        const [reads, writes] = both.measured;
         beside.push(reads.p99Milliseconds);
         written.push(writes.requestsPerSecond);
       }
