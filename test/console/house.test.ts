@@ -154,7 +154,7 @@ test("when the requests of the minute are spent the page says so, waits, and goe
   store.clock.now += 57_000;
   await page.clock.runFor(61_000);
   await page.getByText("There are no orders yet.").waitFor();
-  expect(await page.locator(".holding", { hasText: "are spent" }).count()).toBe(0);
+  await page.locator(".holding", { hasText: "are spent" }).waitFor({ state: "detached" });
   expect((await store.admin.get("/admin/bans")).body).toEqual([]);
 });
 
