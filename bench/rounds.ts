@@ -51,6 +51,7 @@ export async function interleaved(
   const measuredCalmly = undisturbed(patienceSeconds);
   const measured = async (entry: Entry): Promise<Run> => {
     const calm = await measuredCalmly(async () => {
+      await wake(loadOf(entry, seconds));
       const before = entry.server.cpuMicroseconds();
       const seen = await load(loadOf(entry, seconds));
       return { ...seen, cpuMicroseconds: (entry.server.cpuMicroseconds() - before) / seen.answers };
@@ -58,7 +59,6 @@ export async function interleaved(
     return { ...calm.measured, slowedShare: calm.slowed };
   };
   const run = async (entry: Entry): Promise<Run> => {
-    await wake(loadOf(entry, seconds));
     for (let still = 1; ; still++) {
       const seen = await measured(entry);
       if (seen.answers > 0 || still > STILL_ROUNDS) return seen;

@@ -8,6 +8,10 @@ const STOLEN_SHARE = 0.03;
 const SLOWED_SHARE = 0.15;
 /** ... and how often it is tried; then the least disturbed counts. */
 const ATTEMPTS = 5;
+/** A storm lasts for seconds or for minutes: before each attempt it is looked whether there is one, for so long ... */
+const LOOK_MS = 200;
+/** ... and at the most so often; then it is measured all the same. */
+const LOOKS = 25;
 
 const STAT = "/proc/stat";
 /** What the kernel counts in. */
@@ -29,25 +33,44 @@ export interface Calm<T> {
   readonly slowed: number;
 }
 
-/** Measures, and measures again where others disturbed: that is told by the machine, whatever the figure is. */
+/** Waits for calm, measures, and measures again where others disturbed: that is told by the machine, whatever the figure is. */
 export type Undisturbed = <T>(measure: () => Promise<T>) => Promise<Calm<T>>;
 
 /** For the rounds of one table, each with its own patience: what comes first in a storm leaves some for the others. */
-export function undisturbed(patienceSeconds: number, watch: Watch = watched): Undisturbed {
+export function undisturbed(
+  patienceSeconds: number,
+  watch: Watch = watched,
+  lookMs: number = LOOK_MS,
+): Undisturbed {
   let patienceMs = patienceSeconds * 1000;
+  const calmOrImpatience = async () => {
+    for (let look = 0; look < LOOKS && patienceMs > 0; look++) {
+      const started = performance.now();
+      const seen = await watch();
+      await Bun.sleep(lookMs);
+      if (weightOf(await seen()) <= 1) return;
+      patienceMs -= performance.now() - started;
+    }
+  };
   return async <T>(measure: () => Promise<T>) => {
     let least: (Calm<T> & { readonly weight: number }) | undefined;
     for (let attempt = 1; ; attempt++) {
+      await calmOrImpatience();
       const started = performance.now();
       const seen = await watch();
       const measured = await measure();
-      const { stolen, slowed } = await seen();
-      const weight = Math.max(stolen / STOLEN_SHARE, slowed / SLOWED_SHARE);
-      if (!least || weight < least.weight) least = { weight, measured, slowed };
+      const disturbance = await seen();
+      const weight = weightOf(disturbance);
+      if (!least || weight < least.weight) least = { weight, measured, slowed: disturbance.slowed };
       if (weight <= 1 || attempt === ATTEMPTS || patienceMs <= 0) return least;
       patienceMs -= performance.now() - started;
     }
   };
+}
+
+/** Up to 1 it is taken as calm. */
+function weightOf({ stolen, slowed }: Disturbance): number {
+  return Math.max(stolen / STOLEN_SHARE, slowed / SLOWED_SHARE);
 }
 
 async function watched(): Promise<() => Promise<Disturbance>> {

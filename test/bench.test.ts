@@ -92,7 +92,11 @@ describe("what was measured while others disturbed the machine", () => {
   const measuredAmid = async (disturbances: readonly Disturbance[], patienceSeconds = 60) => {
     let measured = 0;
     const watch = async () => async () => disturbances[measured - 1] ?? calm;
-    const { measured: counted, slowed } = await undisturbed(patienceSeconds, watch)(async () => ++measured);
+    const { measured: counted, slowed } = await undisturbed(
+      patienceSeconds,
+      watch,
+      0,
+    )(async () => ++measured);
     return { counted, measured, slowed };
   };
 
@@ -105,6 +109,19 @@ describe("what was measured while others disturbed the machine", () => {
     });
     expect(await measuredAmid([{ ...calm, stolen: 0.04 }])).toEqual({ counted: 2, measured: 2, slowed: 0 });
     expect(await measuredAmid([{ ...calm, slowed: 0.2 }])).toEqual({ counted: 2, measured: 2, slowed: 0 });
+  });
+
+  test("waits for calm, but not for ever", async () => {
+    const storm = { ...calm, slowed: 0.9 };
+    const looksUntilMeasured = async (stormyLooks: number, patienceSeconds = 60) => {
+      let looks = 0;
+      const watch = async () => async () => (++looks <= stormyLooks ? storm : calm);
+      const { measured, slowed } = await undisturbed(patienceSeconds, watch, 0)(async () => looks);
+      return { looks: measured, slowed };
+    };
+    expect(await looksUntilMeasured(3)).toEqual({ looks: 4, slowed: 0 });
+    expect(await looksUntilMeasured(25)).toEqual({ looks: 25, slowed: 0 });
+    expect(await looksUntilMeasured(100, 0)).toEqual({ looks: 0, slowed: 0.9 });
   });
 
   test("counts where it was disturbed least, if it always was, and says how much", async () => {
