@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { LOAD_CORE, SERVER_CORE } from "./wrk.ts";
+import { SERVER_CORE } from "./wrk.ts";
 
 /** How much of the time a machine's owner may give to others before what was measured is measured again, ... */
 const STOLEN_SHARE = 0.03;
-/** ... for how much of it a core may be slowed down by others, ... */
+/** ... for how much of it the server's core may be slowed down by others, ... */
 const SLOWED_SHARE = 0.15;
 /** ... and how often it is tried; then the least disturbed counts. */
 const ATTEMPTS = 5;
@@ -27,7 +27,7 @@ export interface Disturbance {
 /** Begins to look; what it gives ends that. */
 export type Watch = () => Promise<() => Promise<Disturbance>>;
 
-/** What counts, and for which share of it others slowed a core down all the same. */
+/** What counts, and for which share of it others slowed the server's core down all the same. */
 export interface Calm<T> {
   readonly measured: T;
   readonly slowed: number;
@@ -74,11 +74,13 @@ function weightOf({ stolen, slowed }: Disturbance): number {
 }
 
 async function watched(): Promise<() => Promise<Disturbance>> {
+  running ??= yardstick(SERVER_CORE);
+  const slowed = running;
   const [started, stolenBefore] = [performance.now(), stolenMilliseconds()];
-  await Promise.all(yardsticks().map((slowed) => slowed()));
+  await slowed();
   return async () => ({
     stolen: (stolenMilliseconds() - stolenBefore) / (performance.now() - started),
-    slowed: Math.max(...(await Promise.all(yardsticks().map((slowed) => slowed())))),
+    slowed: await slowed(),
   });
 }
 
@@ -92,12 +94,7 @@ function stolenMilliseconds(): number {
 /** For which share of the time since it was last asked a core was slow. */
 type Yardstick = () => Promise<number>;
 
-let running: readonly Yardstick[] | undefined;
-
-function yardsticks(): readonly Yardstick[] {
-  running ??= [...new Set([SERVER_CORE, LOAD_CORE])].map(yardstick);
-  return running;
-}
+let running: Yardstick | undefined;
 
 /** It ends with us: nothing more can be read then. */
 function yardstick(core: string): Yardstick {
