@@ -8,9 +8,12 @@ import { copied, type Filled, type Filling, filled, PETS } from "./fill.ts";
 import type { Options } from "./options.ts";
 import { checkLog, checkSyncs } from "./promises.ts";
 import { type Server, type Servers, servers } from "./servers.ts";
+import { patience, type Undisturbed } from "./undisturbed.ts";
 
-/** Longer than any of them takes: what is not done by then hangs. */
+/** Longer than any of them takes, without the patience that all before it may have left: what is not done by then hangs. */
 const SCENARIO_MS = 15 * 60_000;
+/** More than a run has. */
+const TABLES = 25;
 
 /** A named question, answered by tables of figures. */
 export interface Scenario {
@@ -34,6 +37,8 @@ export interface Bench {
   storeOf(filling: Filling): Filled;
   /** A copy of the store that everyone is compared on. */
   freshStore(name: string): Filled;
+  /** For the rounds of one table. */
+  undisturbed(): Undisturbed;
   /** Ends it with the scenario. */
   keep<T extends AsyncDisposable>(resource: T): T;
   /** Every contender, running on a copy of the same store and checked; started once. */
@@ -54,6 +59,7 @@ export function benches(options: Options): Benches {
   const kept = new AsyncDisposableStack();
   const shared = kept.use(servers());
   const missing: Missing[] = [];
+  const undisturbed = patience(options.pace.patienceSeconds);
 
   let base: Filled | undefined;
   const copyInto = (place: string) => (name: string) => {
@@ -106,12 +112,14 @@ export function benches(options: Options): Benches {
           return store;
         },
         freshStore: copyInto(place),
+        undisturbed,
         keep: (resource) => resources.use(resource),
         lineUp: () => {
           line ??= lineUp();
           return line;
         },
       }),
+      SCENARIO_MS + TABLES * options.pace.patienceSeconds * 1000,
     );
   };
   return {
@@ -130,12 +138,12 @@ export function benches(options: Options): Benches {
   };
 }
 
-async function withinTime<T>(work: Promise<T>): Promise<T> {
+async function withinTime<T>(work: Promise<T>, milliseconds: number): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const minutes = SCENARIO_MS / 60_000;
+  const minutes = Math.round(milliseconds / 60_000);
   const timer = setTimeout(
     () => late.reject(new Error(`It was not done after ${minutes} minutes.`)),
-    SCENARIO_MS,
+    milliseconds,
   );
   try {
     return await Promise.race([work, late.promise]);

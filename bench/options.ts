@@ -63,7 +63,7 @@ npm run bench -- [options]
   --rounds <n>        interleaved rounds (${ROUNDS})
   --seconds <n>       seconds of load in a round (3; a whole run is longer by 10 minutes for each)
   --connections <n>   connections of the load (64)
-  --patience <n>      seconds for each table that may go into waiting for calm and measuring again (${PATIENCE_SECONDS})
+  --patience <n>      seconds for each table, or left for the next, to wait for calm and measure again (${PATIENCE_SECONDS})
   --out <folder>      where RESULTS.md and plots/ are written (bench/ for a whole run, nowhere otherwise)
   --help              this
 

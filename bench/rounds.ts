@@ -1,6 +1,6 @@
+import type { Bench } from "./bench.ts";
 import { type Figure, figureOf, median } from "./figures.ts";
 import type { Server } from "./servers.ts";
-import { undisturbed } from "./undisturbed.ts";
 import { type Load, load, type Measured, wake } from "./wrk.ts";
 
 export interface Pace {
@@ -8,7 +8,7 @@ export interface Pace {
   readonly seconds: number;
   readonly warmUpSeconds: number;
   readonly connections: number;
-  /** How long may be spent on measuring again what others disturbed, for one table. */
+  /** How long may be spent on waiting for calm and measuring again what others disturbed, for each table. */
   readonly patienceSeconds: number;
 }
 
@@ -28,6 +28,9 @@ interface Run extends Measured {
 /** A spent key is served once when its minute is over. */
 const STRAYS = 0.001;
 
+/** Who was idle for longer, as while all waited for calm, is warmed up again: runtimes drop compiled code that nobody asks for. */
+const COLD_AFTER_MS = 45_000;
+
 /** A round without a single answer is measured again so often: a disk, or a machine, stood still. */
 const STILL_ROUNDS = 2;
 
@@ -36,10 +39,10 @@ const STILL_ROUNDS = 2;
  * first. Whom the others are compared with, the first, is in the middle of each: nobody is measured long before or after it.
  */
 export async function interleaved(
-  folder: string,
-  { rounds, seconds, warmUpSeconds, connections, patienceSeconds }: Pace,
+  { folder, options, undisturbed }: Bench,
   entries: readonly Entry[],
 ): Promise<Figure[]> {
+  const { rounds, seconds, warmUpSeconds, connections } = options.pace;
   const runs = new Map<Entry, Run[]>(entries.map((entry) => [entry, []]));
   const loadOf = (entry: Entry, time: number): Load => ({
     folder,
@@ -48,12 +51,23 @@ export async function interleaved(
     ...entry,
     seconds: time,
   });
-  const measuredCalmly = undisturbed(patienceSeconds);
+  const asked = new Map<Entry, number>();
+  const ask = async (entry: Entry, time: number): Promise<Measured> => {
+    const seen = await load(loadOf(entry, time));
+    asked.set(entry, performance.now());
+    return seen;
+  };
+  const warm = async (entry: Entry): Promise<void> => {
+    const idleMs = performance.now() - (asked.get(entry) ?? 0);
+    if (idleMs > COLD_AFTER_MS) await ask(entry, warmUpSeconds);
+    else await wake(loadOf(entry, seconds));
+  };
+  const measuredCalmly = undisturbed();
   const measured = async (entry: Entry): Promise<Run> => {
     const calm = await measuredCalmly(async () => {
-      await wake(loadOf(entry, seconds));
+      await warm(entry);
       const before = entry.server.cpuMicroseconds();
-      const seen = await load(loadOf(entry, seconds));
+      const seen = await ask(entry, seconds);
       return { ...seen, cpuMicroseconds: (entry.server.cpuMicroseconds() - before) / seen.answers };
     });
     return { ...calm.measured, slowedShare: calm.slowed };
@@ -65,7 +79,7 @@ export async function interleaved(
       console.error(`${entry.who} gave no answer in a round: it is measured again.`);
     }
   };
-  for (const entry of entries) await load(loadOf(entry, warmUpSeconds));
+  for (const entry of entries) await ask(entry, warmUpSeconds);
   const half = Math.ceil(entries.length / 2);
   const turns = [...entries.slice(half), ...entries.slice(0, half)];
   for (let round = 0; round < rounds; round++) {

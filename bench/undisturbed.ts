@@ -8,10 +8,8 @@ const STOLEN_SHARE = 0.03;
 const SLOWED_SHARE = 0.15;
 /** ... and how often it is tried; then the least disturbed counts. */
 const ATTEMPTS = 5;
-/** A storm lasts for seconds or for minutes: before each attempt it is looked whether there is one, for so long ... */
+/** A storm lasts for seconds or for minutes: before each attempt it is looked whether there is one, for so long at a time. */
 const LOOK_MS = 200;
-/** ... and at the most so often; then it is measured all the same. */
-const LOOKS = 25;
 
 const STAT = "/proc/stat";
 /** What the kernel counts in. */
@@ -24,8 +22,15 @@ export interface Disturbance {
   readonly slowed: number;
 }
 
-/** Begins to look; what it gives ends that. */
-export type Watch = () => Promise<() => Promise<Disturbance>>;
+/** The machine that is measured on, and its time. */
+export interface Surroundings {
+  /** Begins to look; what it gives ends that. */
+  watch(): Promise<() => Promise<Disturbance>>;
+  now(): number;
+  sleep(milliseconds: number): Promise<void>;
+}
+
+const machine: Surroundings = { watch: watched, now: () => performance.now(), sleep: Bun.sleep };
 
 /** What counts, and for which share of it others slowed the server's core down all the same. */
 export interface Calm<T> {
@@ -33,44 +38,46 @@ export interface Calm<T> {
   readonly slowed: number;
 }
 
+interface Weighed<T> extends Calm<T> {
+  /** Up to 1 it was calm. */
+  readonly weight: number;
+}
+
 /** Waits for calm, measures, and measures again where others disturbed: that is told by the machine, whatever the figure is. */
 export type Undisturbed = <T>(measure: () => Promise<T>) => Promise<Calm<T>>;
 
-/** For the rounds of one table, each with its own patience: what comes first in a storm leaves some for the others. */
-export function undisturbed(
-  patienceSeconds: number,
-  watch: Watch = watched,
-  lookMs: number = LOOK_MS,
-): Undisturbed {
-  let patienceMs = patienceSeconds * 1000;
-  const calmOrImpatience = async () => {
-    for (let look = 0; look < LOOKS && patienceMs > 0; look++) {
-      const started = performance.now();
-      const seen = await watch();
-      await Bun.sleep(lookMs);
-      if (weightOf(await seen()) <= 1) return;
-      patienceMs -= performance.now() - started;
-    }
+/**
+ * The time that may go into waiting for calm and measuring again: so much for each table, so that what comes first in a storm
+ * leaves some for the others; what one table leaves is the next one's. To be asked for once by each table.
+ */
+export function patience(
+  secondsForEach: number,
+  { watch, now, sleep }: Surroundings = machine,
+): () => Undisturbed {
+  let leftMs = 0;
+  /** Does it, and takes its time from what is left if it was disturbed. */
+  const watching = async <T>(work: () => Promise<T>): Promise<Weighed<T>> => {
+    const started = now();
+    const seen = await watch();
+    const measured = await work();
+    const { stolen, slowed } = await seen();
+    const weight = Math.max(stolen / STOLEN_SHARE, slowed / SLOWED_SHARE);
+    if (weight > 1) leftMs -= now() - started;
+    return { measured, slowed, weight };
   };
-  return async <T>(measure: () => Promise<T>) => {
-    let least: (Calm<T> & { readonly weight: number }) | undefined;
-    for (let attempt = 1; ; attempt++) {
-      await calmOrImpatience();
-      const started = performance.now();
-      const seen = await watch();
-      const measured = await measure();
-      const disturbance = await seen();
-      const weight = weightOf(disturbance);
-      if (!least || weight < least.weight) least = { weight, measured, slowed: disturbance.slowed };
-      if (weight <= 1 || attempt === ATTEMPTS || patienceMs <= 0) return least;
-      patienceMs -= performance.now() - started;
-    }
+  const isStormy = async () => (await watching(() => sleep(LOOK_MS))).weight > 1;
+  return () => {
+    leftMs = Math.max(leftMs, 0) + secondsForEach * 1000;
+    return async <T>(measure: () => Promise<T>) => {
+      let least: Weighed<T> | undefined;
+      for (let attempt = 1; ; attempt++) {
+        while (leftMs > 0 && (await isStormy()));
+        const seen = await watching(measure);
+        if (!least || seen.weight < least.weight) least = seen;
+        if (least.weight <= 1 || attempt === ATTEMPTS || leftMs <= 0) return least;
+      }
+    };
   };
-}
-
-/** Up to 1 it is taken as calm. */
-function weightOf({ stolen, slowed }: Disturbance): number {
-  return Math.max(stolen / STOLEN_SHARE, slowed / SLOWED_SHARE);
 }
 
 async function watched(): Promise<() => Promise<Disturbance>> {

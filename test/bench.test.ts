@@ -4,7 +4,7 @@ import { figureOf, type Table, times } from "../bench/figures.ts";
 import { type Options, readOptions } from "../bench/options.ts";
 import { drawn } from "../bench/plots.ts";
 import { notesIn, report } from "../bench/report.ts";
-import { type Disturbance, undisturbed } from "../bench/undisturbed.ts";
+import { type Disturbance, patience } from "../bench/undisturbed.ts";
 
 const root = join(import.meta.dir, "..");
 
@@ -88,15 +88,28 @@ test("a picture has an axis with its unit, and a logarithmic one where sizes go 
 
 describe("what was measured while others disturbed the machine", () => {
   const calm = { stolen: 0, slowed: 0 };
+  const storm = { stolen: 0, slowed: 0.9 };
+  /** A machine whose time passes only while somebody sleeps, and on which each look and each measurement finds what it is told to. */
+  const machineWith = (found: (now: number) => Disturbance) => {
+    let now = 0;
+    return {
+      watch: async () => async () => found(now),
+      now: () => now,
+      sleep: async (milliseconds: number) => {
+        now += milliseconds;
+      },
+    };
+  };
   /** Each time gives the next number, and finds the next disturbance; what counts in the end, and how often it was measured. */
   const measuredAmid = async (disturbances: readonly Disturbance[], patienceSeconds = 60) => {
     let measured = 0;
-    const watch = async () => async () => disturbances[measured - 1] ?? calm;
-    const { measured: counted, slowed } = await undisturbed(
-      patienceSeconds,
-      watch,
-      0,
-    )(async () => ++measured);
+    let told = 0;
+    const machine = machineWith(() => {
+      if (measured === told) return calm;
+      told = measured;
+      return disturbances[measured - 1] ?? calm;
+    });
+    const { measured: counted, slowed } = await patience(patienceSeconds, machine)()(async () => ++measured);
     return { counted, measured, slowed };
   };
 
@@ -111,30 +124,37 @@ describe("what was measured while others disturbed the machine", () => {
     expect(await measuredAmid([{ ...calm, slowed: 0.2 }])).toEqual({ counted: 2, measured: 2, slowed: 0 });
   });
 
-  test("waits for calm, but not for ever", async () => {
-    const storm = { ...calm, slowed: 0.9 };
-    const looksUntilMeasured = async (stormyLooks: number, patienceSeconds = 60) => {
-      let looks = 0;
-      const watch = async () => async () => (++looks <= stormyLooks ? storm : calm);
-      const { measured, slowed } = await undisturbed(patienceSeconds, watch, 0)(async () => looks);
-      return { looks: measured, slowed };
-    };
-    expect(await looksUntilMeasured(3)).toEqual({ looks: 4, slowed: 0 });
-    expect(await looksUntilMeasured(25)).toEqual({ looks: 25, slowed: 0 });
-    expect(await looksUntilMeasured(100, 0)).toEqual({ looks: 0, slowed: 0.9 });
-  });
-
   test("counts where it was disturbed least, if it always was, and says how much", async () => {
     const slowed = [0.9, 0.4, 0.3, 0.5, 0.8, 0.2].map((share) => ({ ...calm, slowed: share }));
     expect(await measuredAmid(slowed)).toEqual({ counted: 3, measured: 5, slowed: 0.3 });
   });
 
-  test("counts as it is when there is no more patience", async () => {
-    expect(await measuredAmid([{ ...calm, slowed: 0.9 }], 0)).toEqual({
-      counted: 1,
-      measured: 1,
-      slowed: 0.9,
-    });
+  test("counts as it is when there is no patience", async () => {
+    expect(await measuredAmid([storm], 0)).toEqual({ counted: 1, measured: 1, slowed: 0.9 });
+  });
+
+  test("waits for calm first", async () => {
+    const machine = machineWith((now) => (now < 30_000 ? storm : calm));
+    const { measured: at, slowed } = await patience(60, machine)()(async () => machine.now());
+    expect(at).toBeGreaterThanOrEqual(30_000);
+    expect(slowed).toBe(0);
+  });
+
+  test("waits for as long as there is patience, and the next table has what the last one left", async () => {
+    let isStormy = true;
+    const machine = machineWith(() => (isStormy ? storm : calm));
+    const forTable = patience(60, machine);
+    const waitedSeconds = async () => {
+      const began = machine.now();
+      const { measured: at } = await forTable()(async () => machine.now());
+      return Math.round((at - began) / 1000);
+    };
+    expect(await waitedSeconds()).toBe(60);
+    expect(await waitedSeconds()).toBe(60);
+    isStormy = false;
+    expect(await waitedSeconds()).toBe(0);
+    isStormy = true;
+    expect(await waitedSeconds()).toBe(120);
   });
 });
 

@@ -30,7 +30,7 @@ export const clientScenarios: readonly Scenario[] = [
       const known = sizes[bench.options.isQuick ? "quick" : "whole"];
       const entries = [await unlimited(bench)];
       for (const size of known) entries.push(...(await entriesWith(bench, size)));
-      const figures = await interleaved(bench.folder, bench.options.pace, entries);
+      const figures = await interleaved(bench, entries);
       for (const server of new Set(entries.map((entry) => entry.server))) await server.stop();
       const title = "GET by id with this many known clients, admitted and refused";
       return [

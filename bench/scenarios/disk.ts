@@ -3,7 +3,6 @@ import { petstore, startContender } from "../contenders.ts";
 import { type Figure, figureOf } from "../figures.ts";
 import { PETS } from "../fill.ts";
 import { orders, petsById } from "../requests.ts";
-import { undisturbed } from "../undisturbed.ts";
 import { load } from "../wrk.ts";
 
 const SYNC_MICROSECONDS = 5000;
@@ -29,7 +28,7 @@ export const diskScenarios: readonly Scenario[] = [
     about: "p99 of GET by id with and without orders beside it, every sync taking 5 ms",
     async run(bench) {
       const { folder, options } = bench;
-      const { seconds, patienceSeconds } = options.pace;
+      const { seconds } = options.pace;
       const warmUpSeconds = options.pace.warmUpSeconds * WARM_UPS_FOR_ONE;
       const rounds = options.pace.rounds * ROUNDS_FOR_ONE;
       const store = bench.freshStore("slow-disk");
@@ -43,7 +42,7 @@ export const diskScenarios: readonly Scenario[] = [
       const alone: number[] = [];
       const beside: number[] = [];
       const written: number[] = [];
-      const measuredCalmly = undisturbed(patienceSeconds);
+      const measuredCalmly = bench.undisturbed();
       for (let round = 0; round < rounds; round++) {
         alone.push((await measuredCalmly(() => read(seconds))).measured.p99Milliseconds);
         const both = await measuredCalmly(() => Promise.all([read(seconds), write(seconds)]));

@@ -59,7 +59,7 @@ export const growthScenarios: readonly Scenario[] = [
         script,
         connections,
       }));
-      const figures = await interleaved(bench.folder, bench.options.pace, entries);
+      const figures = await interleaved(bench, entries);
       await server.stop();
       return [table("connections", "GET by id over this many connections", figures)];
     },
@@ -85,7 +85,7 @@ async function grown(
     const server = await startContender(bench.servers, petstore, store.path);
     entries.push({ who: counted(size), server, script: script(store.key) });
   }
-  const figures = await interleaved(bench.folder, bench.options.pace, entries);
+  const figures = await interleaved(bench, entries);
   for (const { server } of entries) await server.stop();
   return [table(name, title, figures)];
 }

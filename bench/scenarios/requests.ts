@@ -119,7 +119,7 @@ async function asked(bench: Bench, question: Question): Promise<Table> {
   const floors = await startFloors(bench, question, ours);
   for (const { who, server } of floors)
     entries.push({ who, server, script: (entries[0] as Entry).script, expects });
-  const figures = await interleaved(bench.folder, bench.options.pace, entries);
+  const figures = await interleaved(bench, entries);
   for (const { server } of floors) await server.stop();
   if (question.isWrite) for (const { contender, store } of line) await checkStore(contender, store);
   return { name, title, unit: "requests/s", wantsMore: true, against: OURS, figures };

@@ -78,7 +78,7 @@ async function asked(
     server,
     script: question.script(store),
   }));
-  const figures = await interleaved(bench.folder, bench.options.pace, entries);
+  const figures = await interleaved(bench, entries);
   if (isWrite) for (const { contender, store } of line) await checkStore(contender, store);
   return { name, title, unit: "requests/s", wantsMore: true, against: scaledPetstore.name, figures, note };
 }
