@@ -3,7 +3,7 @@ import { type Connection, connect } from "./connection.ts";
 
 /**
  * A server's reads map the file, as much of it as SQLite can: every commit empties a connection's own pages, so most of
- * them would be fetched again by system calls. What is mapped is the system's, and stays.
+ * them would be fetched again by system calls, one by one. The mapping ends with a commit too, but comes back sixteen pages at a time.
  */
 const SERVED = { mmap_size: 2 ** 31 - 2 ** 16, cache_size: -512 };
 
