@@ -8,7 +8,7 @@ export interface Figure {
   readonly rounds: readonly number[];
   /** Where requests were timed one by one. */
   readonly p99Milliseconds?: number | undefined;
-  /** For which share of its rounds others slowed down one of the two cores that it is measured on. */
+  /** For which share of its rounds others slowed the server's core down. */
   readonly slowedShare?: number | undefined;
   /** Time of the processor that the server took for one; steadier than a rate where others use the machine too. */
   readonly cpuMicroseconds?: number | undefined;
