@@ -95,7 +95,7 @@ export function startContender(
   path: string,
   under: readonly string[] = [],
 ): Promise<Server> {
-  return servers.start({ command: [...under, ...command], env: { ...env, DATABASE_URL: path } });
+  return servers.start({ command: [...under, ...command], database: path, ...(env && { env }) });
 }
 
 /** An answer of ours that a floor repeats for ever. */

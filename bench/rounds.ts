@@ -1,5 +1,6 @@
 import type { Bench } from "./bench.ts";
 import { type Figure, figureOf, median } from "./figures.ts";
+import { resident } from "./resident.ts";
 import type { Server } from "./servers.ts";
 import { type Load, load, type Measured, wake } from "./wrk.ts";
 
@@ -79,6 +80,9 @@ export async function interleaved(
       console.error(`${entry.who} gave no answer in a round: it is measured again.`);
     }
   };
+  using stores = new DisposableStack();
+  for (const path of new Set(entries.flatMap(({ server }) => server.database ?? [])))
+    stores.use(resident(path));
   for (const entry of entries) await ask(entry, warmUpSeconds);
   const half = Math.ceil(entries.length / 2);
   const turns = [...entries.slice(half), ...entries.slice(0, half)];

@@ -9,6 +9,8 @@ const root = join(import.meta.dir, "..");
 export interface Server {
   readonly url: string;
   readonly pid: number;
+  /** Where its rows are, if it has any. */
+  readonly database: string | undefined;
   /** Resident memory in MiB, and what of it is not mapped from a file. */
   memory(): Memory;
   /** Time of the processor so far, in all its threads. */
@@ -24,6 +26,8 @@ export interface Memory {
 export interface Start {
   readonly command: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Where its rows are, if it has any. */
+  readonly database?: string;
   /** Where it will listen, for a server that does not say so on its standard error. */
   readonly url?: string;
 }
@@ -50,10 +54,10 @@ export function servers(): Servers {
   };
 }
 
-async function started({ command, env, url }: Start, onStop: () => void): Promise<Server> {
+async function started({ command, env, database, url }: Start, onStop: () => void): Promise<Server> {
   const child = Bun.spawn(["taskset", "-c", SERVER_CORE, ...command], {
     cwd: root,
-    env: { ...process.env, NODE_ENV: "production", ...env },
+    env: { ...process.env, NODE_ENV: "production", ...env, ...(database && { DATABASE_URL: database }) },
     stdout: "ignore",
     stderr: "pipe",
   });
@@ -69,6 +73,7 @@ async function started({ command, env, url }: Start, onStop: () => void): Promis
   return {
     url: address,
     pid: child.pid,
+    database,
     memory: () => memoryOf(child.pid),
     cpuMicroseconds: () => cpuMicroseconds(child.pid),
     async stop() {

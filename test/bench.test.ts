@@ -1,9 +1,12 @@
 import { describe, expect, test } from "bun:test";
+import { readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { figureOf, type Table, times } from "../bench/figures.ts";
 import { type Options, readOptions } from "../bench/options.ts";
 import { drawn } from "../bench/plots.ts";
 import { notesIn, report } from "../bench/report.ts";
+import { resident } from "../bench/resident.ts";
 import { type Disturbance, patience } from "../bench/undisturbed.ts";
 
 const root = join(import.meta.dir, "..");
@@ -172,4 +175,16 @@ test("a yardstick tells that a core was looked at, and ends with whoever asks it
   expect(slow).toBeNumber();
   child.stdin.end();
   expect(await child.exited).toBe(0);
+});
+
+test("a store is in memory to its last page as long as it is held", async () => {
+  const path = join(tmpdir(), `petstore-held-${process.pid}.db`);
+  await Bun.write(path, new Uint8Array(1024 * 1024));
+  try {
+    using _ = resident(path);
+    const mapping = readFileSync("/proc/self/smaps", "utf8").split(path)[1] ?? "";
+    expect(/Rss: +(\d+) kB/.exec(mapping)?.[1]).toBe("1024");
+  } finally {
+    rmSync(path);
+  }
 });

@@ -46,8 +46,8 @@ async function unlimited(bench: Bench): Promise<Entry> {
   const { path, key } = bench.freshStore("unlimited");
   // With the settings that ours gives itself.
   const command = [process.execPath, "--smol", "--no-install", "bench/unlimited.ts"];
-  const env = { DATABASE_URL: path, PORT: "0", ...runtimeSettings };
-  const server = await bench.servers.start({ command, env });
+  const env = { PORT: "0", ...runtimeSettings };
+  const server = await bench.servers.start({ command, env, database: path });
   return { who: UNLIMITED, server, script: await asking(bench, "unlimited", [key]) };
 }
 

@@ -3,6 +3,7 @@ import { petstore, startContender } from "../contenders.ts";
 import { type Figure, figureOf } from "../figures.ts";
 import { PETS } from "../fill.ts";
 import { orders, petsById } from "../requests.ts";
+import { resident } from "../resident.ts";
 import { load } from "../wrk.ts";
 
 const SYNC_MICROSECONDS = 5000;
@@ -37,6 +38,7 @@ export const diskScenarios: readonly Scenario[] = [
         load({ folder, url, script: petsById(store.key, PETS), connections: READING, seconds: time });
       const write = (time: number) =>
         load({ folder, url, script: orders(store.key, PETS), connections: WRITING, seconds: time });
+      using _ = resident(store.path);
       await Promise.all([read(warmUpSeconds), write(warmUpSeconds)]);
 
       const alone: number[] = [];
