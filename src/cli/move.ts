@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, rmSync, statSync } from "node:fs";
+import { closeSync, createReadStream, fsyncSync, openSync, rmSync, statSync } from "node:fs";
 import { Command } from "commander";
 import packageFile from "../../package.json" with { type: "json" };
 import { some } from "../core/some.ts";
@@ -75,7 +75,7 @@ Examples:
     .action(async (file: string, { json, ...options }: Options) => {
       const bytes = file === STREAM ? 0 : sizeOf(file);
       const chunks = await recognised(
-        file === STREAM ? Bun.stdin.stream() : Bun.file(file).stream(),
+        file === STREAM ? Bun.stdin.stream() : createReadStream(file),
         file === STREAM ? "Standard input" : file,
       );
       const rows = await fillingDatabase(options, ({ fill }) =>

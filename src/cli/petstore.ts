@@ -8,6 +8,7 @@ import {
   CannotListen,
   DatabaseTrouble,
   Exit,
+  isKeptOut,
   Refused,
   STANDARD_OUTPUT,
   USAGE_EXIT,
@@ -86,12 +87,16 @@ function told(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT;
   if (error instanceof WrongSettings) return say(error.message, USAGE_EXIT);
   if (error instanceof Unavailable && error.cause !== undefined)
-    return say(`${error.message} The cause: ${causeOf(error)}.`, 1);
+    return say(isKeptOut(error) ? keptOut(error) : `${error.message} The cause: ${causeOf(error)}.`, 1);
   for (const known of [CannotListen, DatabaseTrouble, UnusableDatabase, CannotMove, Failure, Refused]) {
     if (error instanceof known) return say(error.message, 1);
   }
   console.error(error);
   return 1;
+}
+
+function keptOut(error: Unavailable): string {
+  return `Cannot use the database: ${causeOf(error)}. Run this as the user of the server; the folder must be writable.`;
 }
 
 function say(message: string, code: number): number {

@@ -1,4 +1,5 @@
 import { writeSync } from "node:fs";
+import type { Unavailable } from "../core/failure.ts";
 
 export const STANDARD_OUTPUT = 1;
 export const STANDARD_ERROR = 2;
@@ -24,6 +25,11 @@ export class Refused extends Error {}
 
 /** The database cannot be opened. */
 export class DatabaseTrouble extends Error {}
+
+/** This user may not write the database or what lies beside it: that is no damage, and waiting does not help. */
+export function isKeptOut({ cause }: Unavailable): boolean {
+  return /^SQLITE_(CANTOPEN|READONLY)/.test((cause as { code?: string } | undefined)?.code ?? "");
+}
 
 /** Records for people: columns as wide as they need to be. */
 export function table(rows: readonly Readonly<Record<string, unknown>>[], empty: string): string {

@@ -7,7 +7,7 @@ import { Unavailable } from "../core/failure.ts";
 import { rulesOf } from "../core/rules.ts";
 import { some } from "../core/some.ts";
 import type { Diagnosis } from "../store/doctor.ts";
-import { DAMAGE_EXIT, Exit, print, Refused, STANDARD_OUTPUT, writeAll } from "./say.ts";
+import { DAMAGE_EXIT, Exit, isKeptOut, print, Refused, STANDARD_OUTPUT, writeAll } from "./say.ts";
 import { configOf, inspecting, makingDatabase, withSettings } from "./settings.ts";
 
 /** `petstore migrate`: the tables brought up to date. */
@@ -87,12 +87,8 @@ async function diagnosis(options: Readonly<Record<string, unknown>>): Promise<Di
   try {
     return await inspecting(options, (inspected) => inspected.diagnose());
   } catch (error) {
-    if (!(error instanceof Unavailable)) throw error;
+    if (!(error instanceof Unavailable) || isKeptOut(error)) throw error;
     const message = error.cause instanceof Error ? error.cause.message : String(error.cause);
-    if (/^SQLITE_(CANTOPEN|READONLY)/.test((error.cause as { code?: string } | undefined)?.code ?? ""))
-      throw new Refused(
-        `Cannot look at the database: ${message}. Run the doctor as the user of the server; the folder must be writable.`,
-      );
     return { checked: [check], counts: {}, findings: [{ check, message }] };
   }
 }

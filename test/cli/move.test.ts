@@ -252,6 +252,8 @@ test.each(["-", "a file"])(
       expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: "", stderr: `petstore: ${says}\n` });
       expect(existsSync(join(source.folder, "new"))).toBe(false);
     }
+    const nothing = await run([PETSTORE, "import", "--database-url", made, "/dev/null"]);
+    expect(nothing.stderr).toBe("petstore: /dev/null is empty, and no export; nothing was changed.\n");
     writeFileSync(given, whole);
     const { code } = await run(["sh", "-c", `${PETSTORE} import --database-url ${made} - < ${given}`]);
     expect([code, await exported(made)]).toEqual([0, whole]);

@@ -210,18 +210,26 @@ test("a database that may not be opened is no damage", async () => {
   mkdirSync(`${folder.database}-wal`);
   const { code, stdout, stderr } = await petstore(["doctor"], { env });
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-  expect(stderr).toMatch(/^petstore: Cannot look at the database: unable to open database file\. [^\n]+\n$/);
+  expect(stderr).toMatch(
+    /^petstore: Cannot use the database: SQLiteError: unable to open database file\. [^\n]+\n$/,
+  );
 });
 
-test("a database in a folder that may not be written is no damage", async () => {
-  using folder = aFolder();
-  const env = { DATABASE_URL: folder.database };
-  await petstore(["migrate"], { env });
-  chmodSync(dirname(folder.database), 0o500);
-  // Root is kept from nothing, unless it gives that up.
-  const withoutPower = process.getuid?.() === 0 ? ["setpriv", "--bounding-set=-dac_override"] : [];
-  const { code, stdout, stderr } = await run([...withoutPower, PETSTORE, "doctor"], { env });
-  chmodSync(dirname(folder.database), 0o700);
-  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-  expect(stderr).toMatch(/^petstore: Cannot look at the database: [^\n]+ the folder must be writable\.\n$/);
-});
+test.each(["doctor", "export -", "backup store.backup", "clients list"])(
+  "%j says what to do about a folder that may not be written",
+  async (words) => {
+    using folder = aFolder();
+    const env = { DATABASE_URL: folder.database };
+    await petstore(["migrate"], { env });
+    chmodSync(dirname(folder.database), 0o500);
+    // Root is kept from nothing, unless it gives that up.
+    const withoutPower = process.getuid?.() === 0 ? ["setpriv", "--bounding-set=-dac_override"] : [];
+    const { code, stdout, stderr } = await run([...withoutPower, PETSTORE, ...words.split(" ")], {
+      env,
+      in: folder.path,
+    });
+    chmodSync(dirname(folder.database), 0o700);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(/^petstore: Cannot use the database: [^\n]+ the folder must be writable\.\n$/);
+  },
+);
