@@ -146,6 +146,8 @@ async function orTrouble<T>({ databaseUrl }: Config, open: () => Promise<T>): Pr
 function remedyOf(databaseUrl: string, reason: string): string {
   if (!isPostgres(databaseUrl))
     return "Check that its folder can be written and that the file is a Petstore database, or choose another";
+  if (/^permission denied/.test(reason))
+    return "Make its tables belong to this user, or grant it rights to their rows; or name another user";
   if (/certificate/i.test(reason))
     return "Name the authority that vouches for the server's certificate (sslrootcert=FILE) and the host that it is for";
   return "Check that the server runs, and that its address, user, password and database are right";

@@ -141,7 +141,7 @@ export const errors = {
     status: 410,
     cause: "The events behind this position are no longer kept.",
     remedy:
-      "Some were missed: read the records anew, then begin anew, with `since=now` or a stream without a last id.",
+      "Some were missed: begin anew first, with `since=now` or a stream without a last id, and read the records after that.",
   },
   precondition_failed: {
     status: 412,

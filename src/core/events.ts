@@ -62,22 +62,26 @@ export function shownEvent({ id, type, subject, clientId, data, at }: EventRecor
   return event as StoreEvent;
 }
 
+/** In this order: what happens after the records were read, and before a reader begins, nobody would tell it. */
+const BEGIN_ANEW =
+  "Begin anew first, with since=now or a stream without a last id, and read the records after that.";
+
 /** Refuses to go on where events are missing: behind what is no longer kept, beyond what there ever was, and where a restore has left numbers out. */
 async function requireKept(cx: Pick<ReadContext, "store">, position: number, field: string): Promise<void> {
   const { forgotten, given } = await cx.store.eventBounds();
   if (position < forgotten)
     fail(
       "events_expired",
-      `Events up to ${forgotten} are no longer kept, and you have read up to ${position}. Read the records anew, then begin anew, with since=now or a stream without a last id.`,
+      `Events up to ${forgotten} are no longer kept, and you have read up to ${position}. ${BEGIN_ANEW}`,
     );
   if (position > given) {
-    const message = `names event ${position}, but the last is ${given}; if the store was restored from a backup, read the records anew, then begin anew`;
+    const message = `names event ${position}, but the last is ${given}; if the store was restored from a backup, begin anew first and read the records after that`;
     fail("invalid_parameter", `The parameter ${field} ${message}.`, [{ field, message }]);
   }
   if (position > forgotten && given - position > WITHIN_A_GAP && (await isInGap(cx, position)))
     fail(
       "events_expired",
-      `The store was restored from a backup that is older than event ${position}, up to which you have read. Read the records anew, then begin anew, with since=now or a stream without a last id.`,
+      `The store was restored from a backup that is older than event ${position}, up to which you have read. ${BEGIN_ANEW}`,
     );
 }
 

@@ -81,7 +81,7 @@ test("a user without a right to the tables is told so in one sentence, and a ser
     const { code, stderr } = await petstore(command.split(" "), { env });
     expect([command, code]).toEqual([command, 1]);
     expect(stderr).toMatch(
-      /^petstore: Cannot open the database \S+ \(permission denied for table migrations\)\. [^\n]+\n$/,
+      /^petstore: Cannot open the database \S+ \(permission denied for table migrations\)\. Make its tables belong to this user, [^\n]+\n$/,
     );
   }
   await server.query(
