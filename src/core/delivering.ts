@@ -44,6 +44,8 @@ export interface Attempt {
 export interface Attempted {
   readonly deliveryId: number;
   readonly attempt: number;
+  /** Where it was made: the webhook may have got another address since. */
+  readonly url: string;
   readonly reason: FailureReason | null;
   readonly responseStatus: number | null;
   readonly responseBody: string | null;
@@ -147,9 +149,13 @@ export const delivering = {
   /** Notes what came of a try, and what follows from it for the delivery and its webhook. */
   "delivering.note": async (cx: WriteContext, attempted: Attempted): Promise<{ body: Noted }> => {
     const { store, now } = cx;
-    const { deliveryId: id, attempt, reason, chance, retryAfterSeconds, ...response } = attempted;
+    const { deliveryId: id, attempt, url, reason, chance, retryAfterSeconds, ...response } = attempted;
     const before = await store.delivery(id);
-    const isLast = reason === null || reason === "gone" || before?.cause === "ping";
+    const isPing = before?.cause === "ping";
+    const webhook = before && !isPing ? await store.webhook(before.webhookId) : null;
+    // It has another address by now, of which this says nothing.
+    const hasMoved = webhook !== null && webhook.url !== url;
+    const isLast = reason === null || isPing || (reason === "gone" && !hasMoved);
     const nextAt = isLast ? null : nextAttempt(attempt, now, chance, retryAfterSeconds);
     const state = reason === null ? "delivered" : nextAt === null ? "failed" : "pending";
     const { durationMs, responseStatus, responseBody } = response;
@@ -163,8 +169,7 @@ export const delivering = {
       responseBody,
       durationMs,
     });
-    const webhook = noted && noted.cause !== "ping" ? await store.webhook(noted.webhookId) : null;
-    const disabled = webhook && (await judge(cx, webhook, reason));
+    const disabled = noted && webhook && !hasMoved ? await judge(cx, webhook, reason) : null;
     return { body: { state: noted && state, disabled } };
   },
 
@@ -244,21 +249,22 @@ async function judge(
   webhook: WebhookRecord,
   reason: FailureReason | null,
 ): Promise<Unreachable | null> {
-  const { id, failingSince } = webhook;
+  const { failingSince } = webhook;
   if (reason === null) {
-    if (failingSince !== null) await cx.store.noteFailing(id, null);
+    if (failingSince !== null) await cx.store.noteFailing(webhook, null);
   } else if (reason === "gone") return disable(cx, webhook, "gone");
-  else if (failingSince === null) await cx.store.noteFailing(id, cx.now);
+  else if (failingSince === null) await cx.store.noteFailing(webhook, cx.now);
   else if (cx.now - failingSince >= FAILING_MS) return disable(cx, webhook, "failing");
   return null;
 }
 
 async function disable(
   cx: WriteContext,
-  { id, clientId, failingSince }: WebhookRecord,
+  webhook: WebhookRecord,
   reason: Unreachable,
 ): Promise<Unreachable | null> {
-  if (!(await cx.store.disableWebhook(id, reason))) return null;
+  if (!(await cx.store.disableWebhook(webhook, reason))) return null;
+  const { id, clientId, failingSince } = webhook;
   const since = new Date(failingSince ?? cx.now).toISOString();
   const data = { webhookId: id, clientId, reason, failingSince: since };
   cx.emit("webhook.disabled", `webhooks/${id}`, data, clientId);

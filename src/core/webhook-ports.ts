@@ -165,6 +165,9 @@ export interface WebhookReads {
   deliveries(query: DeliveryQuery): Awaitable<DeliveryRecord[]>;
 }
 
+/** A webhook while it has this address: what was learned of the address is not said of another. */
+export type Addressed = Pick<WebhookRecord, "id" | "url">;
+
 /** What can be changed about webhooks, inside one transaction. */
 export interface WebhookWrites {
   addWebhook(webhook: NewWebhookRecord, now: number): Awaitable<WebhookRecord>;
@@ -185,9 +188,9 @@ export interface WebhookWrites {
   /** `null`: the try is not the delivery's last one, or has an outcome already. */
   noteDelivery(outcome: DeliveryOutcome): Awaitable<DeliveryRecord | null>;
   /** A failure, of which the first since the last success is kept; or `null` for a success. */
-  noteFailing(webhookId: number, since: number | null): Awaitable<void>;
+  noteFailing(webhook: Addressed, since: number | null): Awaitable<void>;
   /** Whether it was enabled. */
-  disableWebhook(webhookId: number, reason: DisabledReason): Awaitable<boolean>;
+  disableWebhook(webhook: Addressed, reason: DisabledReason): Awaitable<boolean>;
   /** Drops some of the older deliveries; whether more may be left. */
   forgetDeliveries(before: number): Awaitable<boolean>;
   /** Removed webhooks with an id above this one that may still have deliveries, in the order of their ids. */

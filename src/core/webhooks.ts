@@ -140,6 +140,7 @@ async function changed(
     url,
     types: types === undefined ? before.types : wanted(types),
     description,
+    failingSince: url === before.url ? before.failingSince : null,
     ...(await switched(store, before, enabled ? null : (before.disabledReason ?? "asked"))),
   };
 }

@@ -47,12 +47,14 @@ const remove = sql<{ id: number }>`delete from webhooks where id = :id returning
 export const noteRemovedWebhook = sql`insert into removed_webhooks (id, removed_at) values (:id, :now)`;
 const handOver = sql`update webhooks set key_id = :toKeyId, version = version + 1 where key_id = :fromKeyId`;
 const noteFailure = sql`
-  update webhooks set failing_since = :since, version = version + 1 where id = :webhookId and failing_since is null`;
+  update webhooks set failing_since = :since, version = version + 1
+  where id = :id and url = :url and failing_since is null`;
 const noteSuccess = sql`
-  update webhooks set failing_since = null, version = version + 1 where id = :webhookId and failing_since is not null`;
+  update webhooks set failing_since = null, version = version + 1
+  where id = :id and url = :url and failing_since is not null`;
 const disable = sql<{ id: number }>`
   update webhooks set disabled_reason = :reason, replay_after = null, replay_up_to = null, version = version + 1
-  where id = :webhookId and disabled_reason is null returning id`;
+  where id = :id and url = :url and disabled_reason is null returning id`;
 
 const fanOut = sql<{ position: number; since: number | null; replaying: number | null }>`
   select f.position, (select min(w.starts_after) from webhooks w where w.disabled_reason is null) as since,
@@ -120,9 +122,9 @@ export function webhookWrites(db: Db): Pick<WebhookWrites, Changed> {
     // Where one writes after another, as in SQLite, nobody else goes on with it meanwhile.
     lockedFanOut: async () => (await db.get(position, {}))?.position ?? 0,
     moveFanOut: (to) => db.run(moveFanOut, { position: to }),
-    noteFailing: (webhookId, since) =>
-      since === null ? db.run(noteSuccess, { webhookId }) : db.run(noteFailure, { webhookId, since }),
-    disableWebhook: async (webhookId, reason) => (await db.get(disable, { webhookId, reason })) !== null,
+    noteFailing: ({ id, url }, since) =>
+      since === null ? db.run(noteSuccess, { id, url }) : db.run(noteFailure, { id, url, since }),
+    disableWebhook: async ({ id, url }, reason) => (await db.get(disable, { id, url, reason })) !== null,
   };
 }
 

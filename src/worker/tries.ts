@@ -79,8 +79,8 @@ async function deliver(tries: Tries, attempt: Attempt): Promise<void> {
   // Its lease ends, and the try is made again.
   if (sent === null) return;
   meter.tried(sent.reason, sent.durationMs);
-  const { deliveryId, attempt: number } = attempt;
-  await note(tries, { deliveryId, attempt: number, ...sent, chance: chance() });
+  const { deliveryId, attempt: number, url } = attempt;
+  await note(tries, { deliveryId, attempt: number, url, ...sent, chance: chance() });
 }
 
 async function note({ options, stopping }: Tries, attempted: Attempted): Promise<void> {

@@ -168,6 +168,40 @@ test("a receiver that answers 410 is never asked again, until its webhook is ena
   expect(receiver.received).toHaveLength(2);
 });
 
+test("what comes of a try at an old address says nothing about the new one", async () => {
+  await using store = await aStore(PRIVATE);
+  const answering = Promise.withResolvers<Response>();
+  await using old = aReceiver(() => answering.promise);
+  await using moved = aReceiver();
+  const { customer, clock } = store;
+  const hook = await aHook(customer, { url: old.url, types: ["pet.created"] });
+  await store.aPet(1, "Under way");
+  await old.nth(1);
+  await customer.patch(`/webhooks/${hook.id}`, { url: moved.url });
+  answering.resolve(new Response(null, { status: 410 }));
+  const waiting = await newest(customer, hook, ({ reason }) => reason);
+  expect(waiting).toMatchObject({ state: "pending", reason: "gone", attempts: 1 });
+  expect((await customer.get(`/webhooks/${hook.id}`)).body).toMatchObject({ enabled: true });
+  clock.now += 10_000;
+  expect((await moved.nth(1)).event.data.name).toBe("Under way");
+});
+
+test("the days for which an old address failed are not counted against the new one", async () => {
+  await using store = await aStore(PRIVATE);
+  await using dead = aReceiver(() => new Response(null, { status: 500 }));
+  await using shaky = aReceiver(() => new Response(null, { status: 500 }));
+  const { customer, clock } = store;
+  const hook = await aHook(customer, { url: dead.url, types: ["pet.created"] });
+  await store.aPet();
+  await newest(customer, hook, ({ reason }) => reason);
+  clock.now += 5 * DAY - 1;
+  await customer.patch(`/webhooks/${hook.id}`, { url: shaky.url });
+  clock.now += DAY;
+  await shaky.nth(1);
+  await newest(customer, hook, ({ reason, attempts }) => reason && attempts > 1);
+  expect((await customer.get(`/webhooks/${hook.id}`)).body).toMatchObject({ enabled: true });
+});
+
 test("nothing more is sent to a webhook that is disabled or removed, what waits included", async () => {
   await using store = await aStore(PRIVATE);
   await using receiver = aReceiver(() => new Response(null, { status: 500 }));

@@ -96,7 +96,7 @@ test("what waits is told apart by whether its receiver fails, with how long the 
   await store.admin.delete(`/admin/keys/${keyless.keyId}`);
   await waiting(disabled.id, 1, 100_000);
   await customer.patch(`/webhooks/${disabled.id}`, { enabled: false });
-  await beside.transact(async (writes) => writes.noteFailing(failing.id, clock.now));
+  await beside.transact(async (writes) => writes.noteFailing({ id: failing.id, url }, clock.now));
   await waiting(one.id, 3, 2000);
   await waiting(other.id, 250, 1000);
   // Due in a minute.

@@ -106,8 +106,9 @@ export function webhookCases(named: (name: string) => string, opened: () => Open
     expect(after).toEqual({ ...change, version: 2 });
     expect(await run((s) => s.changeWebhook(before, before))).toBeNull();
     expect(await opened().reads.webhook(before.id)).toEqual(after);
-    expect(await run((s) => s.disableWebhook(before.id, "gone"))).toBe(true);
-    expect(await run((s) => s.disableWebhook(before.id, "failing"))).toBe(false);
+    expect(await run((s) => s.disableWebhook(before, "gone"))).toBe(false);
+    expect(await run((s) => s.disableWebhook(change, "gone"))).toBe(true);
+    expect(await run((s) => s.disableWebhook(change, "failing"))).toBe(false);
     expect(await opened().reads.webhook(before.id)).toMatchObject({
       disabledReason: "gone",
       replayAfter: null,
@@ -118,15 +119,18 @@ export function webhookCases(named: (name: string) => string, opened: () => Open
   });
 
   test(named("the first failure since the last success is known"), async () => {
-    const { id } = await aWebhook();
+    const webhook = await aWebhook();
+    const { id } = webhook;
     const failing = async () => (await opened().reads.webhook(id))?.failingSince;
-    await run((s) => s.noteFailing(id, NOW));
-    await run((s) => s.noteFailing(id, NOW + 5));
+    await run((s) => s.noteFailing({ id, url: "https://before.example/" }, NOW - 5));
+    expect(await failing()).toBeNull();
+    await run((s) => s.noteFailing(webhook, NOW));
+    await run((s) => s.noteFailing(webhook, NOW + 5));
     expect(await failing()).toBe(NOW);
-    await run((s) => s.noteFailing(id, null));
+    await run((s) => s.noteFailing(webhook, null));
     expect(await failing()).toBeNull();
     const { version } = (await opened().reads.webhook(id)) as WebhookRecord;
-    await run((s) => s.noteFailing(id, null));
+    await run((s) => s.noteFailing(webhook, null));
     expect((await opened().reads.webhook(id))?.version).toBe(version);
   });
 
@@ -187,7 +191,7 @@ export function webhookCases(named: (name: string) => string, opened: () => Open
       const webhooks = [await aWebhook(), await aWebhook(), await aWebhook(), await aWebhook()];
       const [first, idle, disabled, last] = webhooks.map(({ id }) => id) as [number, number, number, number];
       for (const id of [first, disabled, last]) await run((s) => s.addDeliveries([aDelivery(id, 1)], NOW));
-      await run((s) => s.disableWebhook(disabled, "failing"));
+      await run((s) => s.disableWebhook(webhooks[2] as WebhookRecord, "failing"));
       const due = async (now: number, after: number, limit = 100) =>
         (await opened().reads.dueWebhooks(now, after, limit)).map(({ id }) => id);
       expect(await due(NOW, first - 1)).toEqual([first, last]);
