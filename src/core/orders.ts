@@ -8,6 +8,7 @@ import {
   type WriteContext,
 } from "./context.ts";
 import { Conflict, Failure, fail } from "./failure.ts";
+import { refuseRemoved } from "./key-refusal.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
 import type { OrderChange, OrderRecord, PetRecord, StockMove } from "./ports.ts";
 import { statusBefore } from "./status.ts";
@@ -95,11 +96,6 @@ export const orders: Operations<PetstoreApi["orders"]> = {
     return { body: undefined };
   },
 };
-
-/** The client was removed since its key was looked up. */
-function refuseRemoved(): never {
-  fail("revoked_api_key", "This API key was revoked. Ask for a new one.");
-}
 
 /** The order if the caller may see it: another client's order is as unknown as one that never was. */
 async function ownOrder(cx: ReadContext, orderId: Int64): Promise<OrderRecord> {

@@ -1,5 +1,6 @@
 import type { Caller, Result, WriteContext } from "./context.ts";
 import { fail } from "./failure.ts";
+import { keyRefusal, refuseRemoved } from "./key-refusal.ts";
 import { operation } from "./operations.ts";
 import type { NewEvent, Writes } from "./ports.ts";
 import type { Rules } from "./rules.ts";
@@ -13,6 +14,8 @@ export interface Command {
   readonly caller: Caller;
   readonly input: unknown;
   readonly now: number;
+  /** Whether it changes who may do what; two of those at once could break a rule over several rows. */
+  readonly changesAccess?: true | undefined;
   /** For an operation that makes a secret. */
   readonly random?: Uint8Array | undefined;
   readonly ifMatch?: readonly string[] | "any" | undefined;
@@ -26,6 +29,7 @@ export interface Performed extends Result {
 /** A write, whole, inside one transaction: the kept answer, or the operation with its events and answer. */
 export async function perform(store: Writes, command: Command, rules: Rules): Promise<Performed> {
   const { caller, now, idempotency } = command;
+  if (command.changesAccess) await requireWorking(store, caller, now);
   if (idempotency) {
     const kept = await store.claimKey(caller.clientId, idempotency.key, now - ANSWERS_KEPT_MS);
     if (kept) return replay(kept, idempotency);
@@ -53,6 +57,20 @@ export async function perform(store: Writes, command: Command, rules: Rules): Pr
     await store.keepAnswer(caller.clientId, idempotency.key, answer, now, now - ANSWERS_KEPT_MS);
   }
   return result.secret ? { ...result, body: { ...(result.body as object), ...result.secret } } : result;
+}
+
+/**
+ * A key may have been revoked since it was looked up, while its request waited: with its last one it must not make itself another.
+ * Two changes of access never run at once, so what is seen here is how it is.
+ */
+async function requireWorking(store: Writes, { keyId }: Caller, now: number): Promise<void> {
+  // A command of the operator has no key.
+  if (keyId === 0) return;
+  const key = await store.key(keyId);
+  const client = key && (await store.client(key.clientId));
+  if (!client) refuseRemoved();
+  const refused = keyRefusal({ ...key, clientSuspendedAt: client.suspendedAt }, now);
+  if (refused) throw refused;
 }
 
 interface Audited {

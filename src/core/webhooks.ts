@@ -6,6 +6,7 @@ import { type Operations, requireMatch, type WriteContext } from "./context.ts";
 import { deliveries, shownDelivery } from "./deliveries.ts";
 import { OUT_OF_ORDER_MS, SOURCE } from "./events.ts";
 import { Conflict, fail } from "./failure.ts";
+import { refuseRemoved } from "./key-refusal.ts";
 import { isWithin } from "./keys.ts";
 import { ownWebhook, requireEnabled, requireNoDisabledHost, requireOwnSay } from "./own-webhooks.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
@@ -35,7 +36,7 @@ export const webhooks: Operations<PetstoreApi["webhooks"]> = {
     const { clientId, keyId, role } = cx.caller;
     requireSendable(url, cx.rules.webhooks.allowPrivate);
     // Two at once could both find room for one.
-    await cx.store.lockedClient(clientId);
+    if (!(await cx.store.lockedClient(clientId))) refuseRemoved();
     await requireNoDisabledHost(cx, url);
     if ((await cx.store.countWebhooks(clientId)) >= WEBHOOKS_OF_A_CLIENT) {
       fail(

@@ -1,6 +1,7 @@
 import type { Caller } from "../core/context.ts";
 import { Failure, Unavailable } from "../core/failure.ts";
 import { hashOf, holdsKey, isWellFormed } from "../core/key-format.ts";
+import { keyRefusal } from "../core/key-refusal.ts";
 import type { Awaitable, KnownKey, LimitedKey, Reads } from "../core/ports.ts";
 import type { Incoming } from "./wire/request.ts";
 
@@ -106,7 +107,7 @@ function keyLookUps({ store, introduce }: CallerOptions, remembered: Generations
       // Whose key it is cannot be known now: it is refused, and counted as a request without one.
       return error instanceof Failure ? error : new Unavailable(error);
     }
-    const found = known ? (refusal(known, now) ?? known) : unknownKey;
+    const found = known ? (keyRefusal(known, now) ?? known) : unknownKey;
     // What was read while everything was forgotten may be old already.
     const isCurrent = underWayThen === underWay;
     if (found instanceof Failure) {
@@ -200,11 +201,6 @@ export const overloaded = new Failure(
   "overloaded",
   "The server has more work than it can finish in time. Repeat the request later.",
 );
-const revokedKey = new Failure("revoked_api_key", "This API key was revoked. Ask for a new one.");
-const suspendedClient = new Failure(
-  "client_suspended",
-  "The client of this API key is suspended. Contact the operator.",
-);
 
 function keyOf(request: Asked): string | Failure {
   if (holdsKey(request.url)) return keyInUrl;
@@ -225,14 +221,4 @@ function copyOf(key: string): string {
 
 function bearerOf(authorization: string): string | Failure {
   return /^bearer +(\S.*)$/i.exec(authorization)?.[1] ?? otherScheme;
-}
-
-/** Why a key that was found does not work, if so. */
-export function refusal(key: KnownKey, now: number): Failure | undefined {
-  if (key.revokedAt !== null) return revokedKey;
-  if (key.expiresAt !== null && key.expiresAt <= now) {
-    const at = new Date(key.expiresAt).toISOString();
-    return new Failure("expired_api_key", `This API key expired at ${at}. Ask for a new one.`);
-  }
-  return key.clientSuspendedAt === null ? undefined : suspendedClient;
 }

@@ -150,7 +150,7 @@ function operated(exchange: Exchange): Awaitable<Answer> {
   if (rehearsal !== undefined) return rehearsed(rehearsal, exchange, call);
   if (endpoint.isStream) return follow(house, call, known);
   if (!endpoint.isWrite) return read(house.store, house.rules, call);
-  return endpoint.route.access ? changedAccess(house, call) : write(house.store, call);
+  return endpoint.route.access ? changedAccess(house, call) : write(house, call);
 }
 
 function rehearsed(rehearsal: string, exchange: Exchange, call: Call): Promise<Answer> {
@@ -174,10 +174,10 @@ export function refusedCaller(failure: Failure): Answer {
 }
 
 /** A change of who may do what: decided by all that was counted, and known to the next request. */
-async function changedAccess({ store, callers, settle }: Handling, call: Call): Promise<Answer> {
-  await settle();
-  const answer = await write(store, call);
-  callers.forget();
+async function changedAccess(house: Handling, call: Call): Promise<Answer> {
+  await house.settle();
+  const answer = await write(house, call);
+  house.callers.forget();
   return answer;
 }
 

@@ -1,6 +1,7 @@
 import { CryptoHasher } from "bun";
 import { after } from "../core/after.ts";
 import type { Caller, Result } from "../core/context.ts";
+import { Failure } from "../core/failure.ts";
 import { KEY_BYTES } from "../core/key-format.ts";
 import { ANSWERS_KEPT_MS, type Command, type Performed, refuseReusedKey } from "../core/perform.ts";
 import type { Awaitable, Reads, Standing } from "../core/ports.ts";
@@ -8,6 +9,7 @@ import type { Rules } from "../core/rules.ts";
 import type { Answer } from "./answer.ts";
 import { readBody } from "./body.ts";
 import type { Prepared } from "./endpoint.ts";
+import type { Handling } from "./exchange.ts";
 import { idempotencyKey, ifMatchTags, noneMatchHits, refuseIfMatch } from "./headers.ts";
 import { parseJson } from "./json.ts";
 import { linesOf } from "./wire/reply.ts";
@@ -46,12 +48,20 @@ function shown(result: Result, call: Call): Answer {
 }
 
 /** Reads body and parameters, and sends the write as a command; it is answered when it is on disk. */
-export async function write(store: Store, call: Call): Promise<Answer> {
+export async function write(
+  { store, callers, clock }: Pick<Handling, "store" | "callers" | "clock">,
+  call: Call,
+): Promise<Answer> {
   const { request, params, endpoint, caller, now } = call;
   const { route } = endpoint;
   const read = route.body ? readBody(request, route, caller.clientId) : nothing;
   // Most bodies have come with their headers.
   const bytes = read instanceof Promise ? await read : read;
+  if (read instanceof Promise) {
+    // Its key may have been revoked while the body was on its way.
+    const refused = await callers.identify(request, clock());
+    if (refused instanceof Failure) throw refused;
+  }
   const json = route.body ? parseJson(bytes) : undefined;
   const input = endpoint.input.parameters(params, request.search);
   const key = idempotencyKey(request.headers.get("idempotency-key"));
@@ -69,6 +79,7 @@ export async function write(store: Store, call: Call): Promise<Answer> {
   const { clientId, keyId, role } = caller;
   const performed = await store.perform({
     operation: endpoint.id,
+    changesAccess: route.access && true,
     caller: { clientId, keyId, role },
     input,
     now,

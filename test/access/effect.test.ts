@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { perform } from "../../src/core/perform.ts";
+import { type Command, perform } from "../../src/core/perform.ts";
 import { rulesOf } from "../../src/core/rules.ts";
 import { eventually } from "../cli/command.ts";
 import { aStore, type Person, type TestStore } from "../harness.ts";
-import { aClient, aKey } from "./trail.ts";
+import { aWire, told } from "../http/wire.ts";
+import { aClient, aKey, denied } from "./trail.ts";
 
 let store: TestStore;
 beforeAll(async () => {
@@ -127,6 +128,63 @@ describe("a change over the API holds for the very next request:", () => {
     for (const { status } of await Promise.all(storm)) expect([200, 401]).toContain(status);
   });
 });
+
+describe("a key whose request is under way when it stops working does nothing with it:", () => {
+  const ends: [string, (person: Person) => string][] = [
+    ["revoked", ofKey],
+    ["its client removed", ofClient],
+  ];
+  const requests: [string, unknown][] = [
+    ["POST /account/keys", {}],
+    ["POST /store/orders", { quantity: 1 }],
+    ["POST /webhooks", { url: "https://shop.example/" }],
+  ];
+
+  test.each(ends)("%s while the body is on its way", async (_, end) => {
+    for (const [line, body] of requests) {
+      const person = await aUsedKey();
+      using wire = await aWire(store.url);
+      const [head, text] = told(person, line, body, "Expect: 100-continue").split("\r\n\r\n");
+      wire.say(`${head}\r\n\r\n`);
+      expect((await wire.answer()).status).toBe(100);
+      await store.admin.delete(end(person));
+      const refused = await denied(store, async () => {
+        wire.say(text as string);
+        return wire.answer();
+      });
+      expect([line, refused.status, refused.body.code]).toEqual([line, 401, "revoked_api_key"]);
+    }
+  });
+
+  test.each(ends)("%s while it waits for its turn to write", async (_, end) => {
+    const person = await aUsedKey();
+    await store.admin.delete(end(person));
+    const made = performedBy(person, "account.keys.create", { role: "customer" });
+    await expect(made).rejects.toMatchObject({ code: "revoked_api_key" });
+  });
+
+  test("a removed client gets no webhook", async () => {
+    const person = await aUsedKey();
+    await store.admin.delete(ofClient(person));
+    const made = performedBy(person, "webhooks.create", { url: "https://shop.example/" });
+    await expect(made).rejects.toMatchObject({ code: "revoked_api_key" });
+  });
+});
+
+/** A write of somebody who was let in before. */
+async function performedBy({ clientId, keyId }: Person, operation: string, body: object): Promise<unknown> {
+  const caller = { clientId, keyId, role: "customer" } as const;
+  const random = crypto.getRandomValues(new Uint8Array(32));
+  const command: Command = {
+    operation,
+    changesAccess: true,
+    caller,
+    input: { body },
+    now: store.clock.now,
+    random,
+  };
+  return store.beside.transact((writes) => perform(writes, command, rulesOf(store.config)));
+}
 
 test("a change by another process holds within a second", async () => {
   const person = await aUsedKey();

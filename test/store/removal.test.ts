@@ -90,6 +90,7 @@ const placing = ({ clientId }: Case, body: object): Command => ({
 });
 const removing = ({ clientId }: Case): Command => ({
   operation: "admin.clients.remove",
+  changesAccess: true,
   caller: { clientId: 1, keyId: 0, role: "admin" },
   input: { clientId },
   now: NOW,

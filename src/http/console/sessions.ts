@@ -1,8 +1,9 @@
 import { Failure, Unavailable } from "../../core/failure.ts";
+import { keyRefusal } from "../../core/key-refusal.ts";
 import type { KnownKey, Reads, SessionRecord } from "../../core/ports.ts";
 import { isOver, USE_NOTED_MS } from "../../core/sessions.ts";
 import type { TrustedProxies } from "../address.ts";
-import { type Asked, callerOf, type KnownCaller, overloaded, refusal, type Sessions } from "../caller.ts";
+import { type Asked, callerOf, type KnownCaller, overloaded, type Sessions } from "../caller.ts";
 import { cookieReader } from "./cookie.ts";
 
 /** How long a session that was looked up is used again: what ends it is known everywhere within a second. */
@@ -42,7 +43,7 @@ export function signedIn({ trustProxy, store, introduce, wasUsed }: SessionOptio
     }
     if (!found || isOver(found, now)) return sessionIsOver;
     const { key, usedAt, endsAt } = found;
-    const refused = refusal(key, now);
+    const refused = keyRefusal(key, now);
     if (refused) return refused;
     introduce(key, askedAt);
     if (remembered.size >= REMEMBERED) remembered.clear();

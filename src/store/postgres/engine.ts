@@ -1,4 +1,3 @@
-import { changesAccess } from "../../core/access-changes.ts";
 import type { Engine, EngineOptions } from "../engine.ts";
 import { sql } from "../statement.ts";
 import { reads } from "../store.ts";
@@ -74,10 +73,8 @@ export function openPostgresEngine(options: EngineOptions): Engine {
     reads: { ...readsInTurns(askingDb(pool, READ_MS)), accessRevision: reads(watch).accessRevision },
     perform: (command) =>
       counted(
-        transact(
-          pool,
-          { ...inTime(), locks: changesAccess(command.operation) ? [accessLock] : [] },
-          (store) => perform(store, command, rules),
+        transact(pool, { ...inTime(), locks: command.changesAccess ? [accessLock] : [] }, (store) =>
+          perform(store, command, rules),
         ),
       ),
     forgetAnswers: (keptBefore) => {
