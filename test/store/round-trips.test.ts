@@ -61,6 +61,12 @@ test("a record is read in one round trip, the first time and ever after", async 
   expect(await tripsOf(() => engine.reads.petWithCategory(petId))).toBe(1);
 });
 
+test("however many ask at once whether the store is ready, it is looked at once", async () => {
+  const asked = () => Promise.all(Array.from({ length: 1000 }, () => engine.isReady()));
+  expect(await tripsOf(asked)).toBe(1);
+  expect(new Set(await asked())).toEqual(new Set([true]));
+});
+
 test("pets that are asked for by id in one turn take one round trip, and each asker gets the pet it asked for", async () => {
   const { body } = await engine.perform({
     ...order("some"),

@@ -50,6 +50,8 @@ export function openPostgresEngine(options: EngineOptions): Engine {
   const watching = openPool(settings, 1, POOL_BOUNDS, server);
   const watch = askingDb(watching, WATCH_MS);
   let forgetting: Promise<void> | undefined;
+  /** One look for all who ask meanwhile: anybody may ask, and revoked keys are watched for on the same connection. */
+  let looking: Promise<boolean> | undefined;
   const underWay = new Set<Promise<unknown>>();
   const counted = <T>(work: Promise<T>): Promise<T> => {
     underWay.add(work);
@@ -68,6 +70,13 @@ export function openPostgresEngine(options: EngineOptions): Engine {
       forgetting = undefined;
     }
   };
+  const isAnswering = async () => {
+    try {
+      return pool.isReachable() && (await watch.get(one, {})) !== null;
+    } catch {
+      return false;
+    }
+  };
   return {
     foldedAtOnce: FOLDED_AT_ONCE,
     reads: { ...readsInTurns(askingDb(pool, READ_MS)), accessRevision: reads(watch).accessRevision },
@@ -80,12 +89,11 @@ export function openPostgresEngine(options: EngineOptions): Engine {
     forgetAnswers: (keptBefore) => {
       forgetting ??= forget(keptBefore);
     },
-    async isReady() {
-      try {
-        return pool.isReachable() && (await watch.get(one, {})) !== null;
-      } catch {
-        return false;
-      }
+    isReady() {
+      looking ??= isAnswering().finally(() => {
+        looking = undefined;
+      });
+      return looking;
     },
     figures: () => ({ engine: "postgres", ...pool.figures() }),
     async close() {
