@@ -68,7 +68,7 @@ export async function openAdmission(house: House, { engine, store, perform }: Da
       callers.forget();
       limits.banIsKept(ban);
     },
-    isStopping: () => life.isStopping,
+    isClosing: () => life.isClosing,
     log,
   });
 

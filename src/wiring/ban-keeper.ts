@@ -10,7 +10,7 @@ export interface BanKeeping {
   readonly keep: (ban: NewBanRecord) => Promise<void>;
   readonly onKept: (ban: NewBanRecord) => void;
   /** Nothing is tried again from then on. */
-  readonly isStopping: () => boolean;
+  readonly isClosing: () => boolean;
   readonly log: Log;
 }
 
@@ -21,25 +21,27 @@ export interface BanKeeper {
 }
 
 /** Brings bans that were earned into the database, however long that takes; until then they hold in memory. */
-export function banKeeper({ keep, onKept, isStopping, log }: BanKeeping): BanKeeper {
+export function banKeeper({ keep, onKept, isClosing, log }: BanKeeping): BanKeeper {
   const underWay = new Set<Promise<void>>();
   const untilKept = async (ban: NewBanRecord): Promise<void> => {
-    do {
+    for (;;) {
       try {
         await keep(ban);
         onKept(ban);
         return;
       } catch (error) {
-        if (!isTold(error))
+        const isLost = isClosing();
+        if (isLost || !isTold(error))
           log.error(
-            isStopping()
+            isLost
               ? "A ban could not be kept before the end, and is lost."
               : "A ban could not be kept; it holds in memory and is tried again.",
             { keyId: ban.keyId, cause: causeOf(error) },
           );
+        if (isLost) return;
         await Bun.sleep(TRY_AGAIN_MS);
       }
-    } while (!isStopping());
+    }
   };
   return {
     keep(ban) {

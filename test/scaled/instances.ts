@@ -20,6 +20,8 @@ export interface Instances extends AsyncDisposable {
   readonly key: string;
   /** The store, beside the instances. */
   readonly beside: OpenedStore;
+  /** Stops all of them; they answer on while they drain. */
+  stop(): Promise<unknown>;
   /** Sends to one instance after another, as a load balancer would. */
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
 }
@@ -53,6 +55,11 @@ export async function instances(
     return ((await perform(store, command, rulesOf(config))).body as { key: string }).key;
   });
   let next = 0;
+  let stopped: Promise<unknown> | undefined;
+  const stop = () => {
+    stopped ??= Promise.all(running.map((each) => each.stop()));
+    return stopped;
+  };
   return {
     server,
     database: new URL(url).pathname.slice(1),
@@ -60,6 +67,7 @@ export async function instances(
     metricsUrls: running.map((each) => each.metricsUrl),
     key,
     beside,
+    stop,
     send: (method, path, body, headers = {}) =>
       fetch(`${urls[next++ % urls.length]}${path}`, {
         method,
@@ -67,7 +75,7 @@ export async function instances(
         headers: { "x-api-key": key, "content-type": "application/json", ...headers },
       }),
     async [Symbol.asyncDispose]() {
-      for (const each of running) await each.stop();
+      await stop();
       await beside.close();
     },
   };
