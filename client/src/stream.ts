@@ -25,15 +25,16 @@ export function follower(settings: Settings, pace: Pace, send: Send): Follow {
     const { onConnection } = options as StreamOptions;
     let last = first;
 
-    /** One connection, as long as it lasts; the signal ends it too. */
-    async function* connection(ending: AbortController, isRetry: boolean): AsyncGenerator<T> {
-      const within = async <R>(work: Promise<R>, ms: number): Promise<R> => {
-        const waiting = new AbortController();
-        const late = settings.sleep(ms, waiting.signal).then(() => {
-          throw new TimeoutError(`${route.what} was silent for ${ms} ms.`);
-        });
-        return Promise.race([work, late]).finally(() => waiting.abort());
-      };
+    const within = async <R>(work: Promise<R>, ms: number): Promise<R> => {
+      const waiting = new AbortController();
+      const late = settings.sleep(ms, waiting.signal).then(() => {
+        throw new TimeoutError(`${route.what} was silent for ${ms} ms.`);
+      });
+      return Promise.race([work, late]).finally(() => waiting.abort());
+    };
+
+    /** A connection, once the answer is known to be a stream; the signal ends it too. */
+    async function connected(ending: AbortController, isRetry: boolean): Promise<ReadableStream<Uint8Array>> {
       const leave = await turn(route, signal, isRetry);
       const headers = { ...options.headers, accept: "text/event-stream" };
       const init = initOf(route, undefined, { headers }, settings.apiKey);
@@ -47,23 +48,18 @@ export function follower(settings: Settings, pace: Pace, send: Send): Follow {
       );
       leave(response);
       const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
-      if (!response.ok || !isStream || !response.body) {
-        const text = await within(response.text(), timeoutMs);
-        if (!response.ok) throw apiErrorOf(route.what, response, text);
-        throw new UnreadableAnswerError(`${route.what} was answered with something other than a stream.`);
-      }
-      onConnection?.(true);
-      const reader = response.body.getReader();
-      const chunks = async function* () {
-        for (;;) {
-          const { value, done } = await within(reader.read(), SILENT_MS);
-          if (done) return;
-          yield value;
-        }
-      };
-      for await (const { id, data } of framesOf(chunks())) {
-        last = id ?? last;
-        if (data !== undefined) yield JSON.parse(data);
+      if (response.ok && isStream && response.body) return response.body;
+      const text = await within(response.text(), timeoutMs);
+      if (!response.ok) throw apiErrorOf(route.what, response, text);
+      throw new UnreadableAnswerError(`${route.what} was answered with something other than a stream.`);
+    }
+
+    async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+      const reader = body.getReader();
+      for (;;) {
+        const { value, done } = await within(reader.read(), SILENT_MS);
+        if (done) return;
+        yield value;
       }
     }
 
@@ -72,10 +68,17 @@ export function follower(settings: Settings, pace: Pace, send: Send): Follow {
         const ending = new AbortController();
         const abort = () => ending.abort(signal?.reason);
         signal?.addEventListener("abort", abort);
-        const since = settings.now();
+        // An attempt that comes to no stream lasts for no time, however long it is waited for.
+        let since = Number.POSITIVE_INFINITY;
         let error: PetstoreError;
         try {
-          yield* connection(ending, tries > 1);
+          const body = await connected(ending, tries > 1);
+          since = settings.now();
+          onConnection?.(true);
+          for await (const { id, data } of framesOf(chunksOf(body))) {
+            last = id ?? last;
+            if (data !== undefined) yield JSON.parse(data);
+          }
           error = new ConnectionError(`${route.what} was ended by the server.`);
         } catch (thrown) {
           if (signal?.aborted) return;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError, PetstoreError } from "../../../client/src/index.ts";
-import { refuse, reply, resetBeforeHeaders, type Step, scripted } from "../scripted.ts";
+import { refuse, reply, resetBeforeHeaders, type Step, scripted, slowHeaders } from "../scripted.ts";
 
 const event = (id: number) => ({ specversion: "1.0", id: String(id), type: "pet.created", data: { id } });
 const frame = (id: number) => `id: ${id}\nevent: pet.created\ndata: ${JSON.stringify(event(id))}\n\n`;
@@ -75,6 +75,16 @@ test("a connection that lasted is followed by a short wait, one that did not by 
   const events = server.client().events.stream({}, { maxRetries: 5 });
   await assert.rejects(some(events, 1), { name: "ConnectionError" });
   assert.deepEqual(server.times(), [0, 250, 750, 1750, 3750, 7750]);
+});
+
+test("a host that says nothing is no good connection: the waits grow, and the tries come to an end", async () => {
+  await using server = await scripted(slowHeaders);
+  const told: boolean[] = [];
+  const onConnection = (isConnected: boolean) => told.push(isConnected);
+  const events = server.client().events.stream({}, { maxRetries: 3, timeoutMs: 30_000, onConnection });
+  await assert.rejects(some(events, 1), { name: "TimeoutError" });
+  assert.deepEqual(server.times(), [0, 30_250, 60_750, 91_750]);
+  assert.deepEqual(told, [false, false, false]);
 });
 
 test("a refusal that will pass is waited out, never before Retry-After, however often", async () => {
