@@ -5,7 +5,7 @@ import { Damaged } from "../store/move/moving.ts";
 import { backUpStore, isPostgres, restoreStore } from "../store/open.ts";
 import type { Watch } from "../store/sqlite/copy.ts";
 import { progress } from "./progress.ts";
-import { DAMAGE_EXIT, Exit, print, Refused, time } from "./say.ts";
+import { complain, DAMAGE_EXIT, Exit, print, Refused, time } from "./say.ts";
 import { configOf, requireDatabase, requireNoImport, withSettings } from "./settings.ts";
 
 /** What stands for standard output elsewhere: a copy of a database cannot go there. */
@@ -114,7 +114,7 @@ Exit code 3 means that the backup is damaged; nothing was changed then.`,
         ...(keptAside === null ? [] : [`The store that was there is kept as ${keptAside}.`]),
         ...advice(migration, lastEventAt),
       ];
-      print(json === true, summary, lines.join("\n"));
+      print(json === true, summary, lines);
     });
   return withSettings(command, ["databaseUrl"]);
 }
@@ -182,9 +182,7 @@ function damageTold(error: unknown, what: string, remedy: string): unknown {
   if (!(error instanceof Damaged)) return error;
   const [first] = error.findings;
   const more = error.findings.length > 1 ? `, and ${error.findings.length - 1} more` : "";
-  console.error(
-    `petstore: ${what}: it fails the check "${first?.check}": ${first?.message}${more}. ${remedy}`,
-  );
+  complain(`${what}: it fails the check "${first?.check}": ${first?.message}${more}. ${remedy}`);
   return new Exit(DAMAGE_EXIT);
 }
 

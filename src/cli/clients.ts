@@ -29,7 +29,7 @@ export function clientCommands(): Command {
     .action(async (options: ChangeOptions) => {
       const client = await act<Client>({ ...options }, "admin.clients.create", { body: fieldsOf(options) });
       const next = `Make a key for it: petstore keys create --client ${client.id}`;
-      print(options.json === true, client, `${sentence(client)}\n${next}`);
+      print(options.json === true, client, [sentence(client), next]);
     });
   const list = command("list", "List all clients.")
     .addHelpText("after", "\nExample:\n  petstore clients list --json")

@@ -47,7 +47,7 @@ function create(): Command {
         clientId,
         body: given({ role, name, expiresInDays }),
       });
-      print(json === true, key, sentence(key));
+      print(json === true, key, lines(key));
     });
 }
 
@@ -82,7 +82,7 @@ function rotate(): Command {
     .action(
       async (keyId: number, { overlapDays, json, ...options }: { overlapDays: number; json?: true }) => {
         const key = await act<CreatedKey>(options, "admin.keys.rotate", { keyId, body: { overlapDays } });
-        print(json === true, key, sentence(key));
+        print(json === true, key, lines(key));
       },
     );
 }
@@ -105,8 +105,8 @@ function operatorId(options: Readonly<Record<string, unknown>>): Promise<number>
   );
 }
 
-function sentence({ key, id, clientId, role }: CreatedKey): string {
-  return `${key}\n\nKey ${id} of client ${clientId}, role ${role}. Keep it: it is not shown again.`;
+function lines({ key, id, clientId, role }: CreatedKey): string[] {
+  return [key, "", `Key ${id} of client ${clientId}, role ${role}. Keep it: it is not shown again.`];
 }
 
 function row({ id, clientId, role, name, lastFour, lastUsedAt, expiresAt, revokedAt, bannedUntil }: Key) {

@@ -2,10 +2,12 @@ import { Command, CommanderError } from "commander";
 import packageFile from "../../package.json" with { type: "json" };
 import { WrongSettings } from "../config.ts";
 import { causeOf, Failure, Unavailable } from "../core/failure.ts";
+import { visible } from "../core/visible.ts";
 import { CannotMove } from "../store/move/moving.ts";
 import { UnusableDatabase } from "../store/usable.ts";
 import {
   CannotListen,
+  complain,
   DatabaseTrouble,
   Exit,
   isKeptOut,
@@ -91,7 +93,7 @@ function told(error: unknown): number {
   for (const known of [CannotListen, DatabaseTrouble, UnusableDatabase, CannotMove, Failure, Refused]) {
     if (error instanceof known) return say(error.message, 1);
   }
-  console.error(error);
+  console.error(Bun.inspect(error).split("\n").map(visible).join("\n"));
   return 1;
 }
 
@@ -100,7 +102,7 @@ function keptOut(error: Unavailable): string {
 }
 
 function say(message: string, code: number): number {
-  console.error(`petstore: ${message}`);
+  complain(message);
   return code;
 }
 

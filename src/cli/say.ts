@@ -1,5 +1,6 @@
 import { writeSync } from "node:fs";
 import type { Unavailable } from "../core/failure.ts";
+import { visible } from "../core/visible.ts";
 
 export const STANDARD_OUTPUT = 1;
 export const STANDARD_ERROR = 2;
@@ -31,10 +32,10 @@ export function isKeptOut({ cause }: Unavailable): boolean {
   return /^SQLITE_(CANTOPEN|READONLY)/.test((cause as { code?: string } | undefined)?.code ?? "");
 }
 
-/** Records for people: columns as wide as they need to be. */
-export function table(rows: readonly Readonly<Record<string, unknown>>[], empty: string): string {
+/** Records for people, a line each: columns as wide as they need to be. */
+export function table(rows: readonly Readonly<Record<string, unknown>>[], empty: string): string[] {
   const [first] = rows;
-  if (!first) return empty;
+  if (!first) return [empty];
   const names = Object.keys(first);
   const cells = rows.map((row) => names.map((name) => cell(row[name])));
   const widths = names.map((name, column) =>
@@ -45,12 +46,23 @@ export function table(rows: readonly Readonly<Record<string, unknown>>[], empty:
       .map((text, column) => text.padEnd(widths[column] as number))
       .join("  ")
       .trimEnd();
-  return [line(names), ...cells.map(line)].join("\n");
+  return [line(names), ...cells.map(line)];
 }
 
-/** One JSON value for machines, or text for people. */
-export function print(asJson: boolean, value: unknown, text: string, fd = STANDARD_OUTPUT): void {
+/** One JSON value for machines, or lines for people: a name in them begins no line of its own. */
+export function print(
+  asJson: boolean,
+  value: unknown,
+  lines: string | readonly string[],
+  fd = STANDARD_OUTPUT,
+): void {
+  const text = [lines].flat().map(visible).join("\n");
   writeAll(fd, `${asJson ? JSON.stringify(value, null, 2) : text}\n`);
+}
+
+/** What went wrong, in a line on standard error. */
+export function complain(message: string): void {
+  console.error(visible(`petstore: ${message}`));
 }
 
 /** What cannot be written is told: it may be a key that is shown this once. A slow reader is waited for. */
@@ -71,6 +83,7 @@ export function time(milliseconds: number | null): string | undefined {
   return milliseconds === null ? undefined : new Date(milliseconds).toISOString();
 }
 
+/** As wide as it will be seen. */
 function cell(value: unknown): string {
-  return value === null || value === undefined ? "-" : String(value);
+  return value === null || value === undefined ? "-" : visible(String(value));
 }

@@ -18,11 +18,9 @@ export function migrateCommand(): Command {
     .addHelpText("after", "\nExample:\n  petstore migrate --database-url ./data/petstore.db")
     .action((options: { json?: true }) =>
       makingDatabase(options, async ({ migrated }) => {
-        const text =
-          migrated.length === 0
-            ? "The database is up to date."
-            : migrated.map((name) => `applied: ${name}`).join("\n");
-        print(options.json === true, { applied: migrated }, text);
+        const lines =
+          migrated.length === 0 ? "The database is up to date." : migrated.map((name) => `applied: ${name}`);
+        print(options.json === true, { applied: migrated }, lines);
       }),
     );
   return withSettings(command, ["databaseUrl"]);
@@ -65,17 +63,17 @@ export function doctorCommand(): Command {
     .action(async (options: { json?: true }) => {
       const { checked, counts, findings } = await diagnosis(options);
       const counted = Object.entries(counts).map(([name, count]) => `${name}: ${count}`);
-      const lines = checked.map((check) => {
+      const verdicts = checked.flatMap((check) => {
         const found = findings.filter((finding) => finding.check === check);
-        const wrong = found.map(({ message }) => `WRONG  ${check}: ${message}`).join("\n");
+        const wrong = found.map(({ message }) => `WRONG  ${check}: ${message}`);
         return found.length === 0 ? `ok     ${check}` : wrong;
       });
-      const verdict =
+      const end =
         findings.length === 0
           ? "Nothing is wrong."
           : `Found wrong: ${findings.length}. Restore a backup, or mend the rows named above.`;
-      const text = [`Looked at ${counted.join(", ") || "what can be read"}`, ...lines, verdict].join("\n");
-      print(options.json === true, { counts, findings }, text);
+      const lines = [`Looked at ${counted.join(", ") || "what can be read"}`, ...verdicts, end];
+      print(options.json === true, { counts, findings }, lines);
       if (findings.length > 0) throw new Exit(DAMAGE_EXIT);
     });
   return withSettings(command, ["databaseUrl"]);

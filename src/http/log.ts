@@ -1,3 +1,5 @@
+import { visible } from "../core/visible.ts";
+
 /** Where lines go; a level below the wanted one costs nothing. */
 export interface Log {
   request(line: RequestLine): void;
@@ -67,13 +69,13 @@ export function openLog(
     (text: string, fields: Record<string, unknown> = {}) => {
       if (levels[name] < least) return;
       const time = new Date(clock()).toISOString();
-      if (isTerminal) line(`${time.slice(11, 19)} ${name} ${text}${readable(fields)}`);
+      if (isTerminal) line(visible(`${time.slice(11, 19)} ${name} ${text}${readable(fields)}`));
       else line(JSON.stringify({ time, level: name, message: text, ...fields }));
     };
   return {
     request(request) {
       if (levels.info < least) return;
-      line(isTerminal ? readableRequest(request) : jsonRequest(request));
+      line(isTerminal ? visible(readableRequest(request)) : jsonRequest(request));
     },
     info: message("info"),
     warn: message("warn"),
@@ -160,9 +162,7 @@ function readableRequest({
   const why = code === undefined ? "" : `  ${code}`;
   const trace = traceId === undefined ? "" : `  trace ${traceId}`;
   const clock = new Date(time).toISOString().slice(11, 19);
-  // A path may hold what would start a line of its own, or move the cursor.
-  const shown = JSON.stringify(path).slice(1, -1);
-  return `${clock} ${status} ${method} ${shown}  ${(microseconds / 1000).toFixed(1)} ms${who}${why}  ${requestId}${trace}`;
+  return `${clock} ${status} ${method} ${path}  ${(microseconds / 1000).toFixed(1)} ms${who}${why}  ${requestId}${trace}`;
 }
 
 function readable(fields: Record<string, unknown>): string {

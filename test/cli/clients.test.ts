@@ -118,6 +118,17 @@ test.each([
   expect(await refusal(...words)).toBe("There is no client 4711. Find ids with 'petstore clients list'.");
 });
 
+test("a name with a line and an escape in it is shown, and neither breaks the sentence nor the table", async () => {
+  const { id } = await json("clients", "create", "--name", "Big\u001b[1A\nshop");
+  const named = `Client ${id} "Big\\u001b[1A\\u000ashop"`;
+  const { stdout } = await run("clients", "change", String(id), "--plan", "pro");
+  expect(stdout).toBe(`${named} on the pro plan: 300 requests a minute, 10000 a day.\n`);
+  expect((await run("clients", "suspend", String(id))).stdout).toBe(`${named} is suspended.\n`);
+  const listed = (await run("clients", "list")).stdout;
+  expect(listed).toContain("  Big\\u001b[1A\\u000ashop  ");
+  expect(listed).not.toContain("\u001b");
+});
+
 test("the plans are those of the specification", async () => {
   const plans = await json("plans", "list");
   expect(plans.slice(0, 3)).toEqual([

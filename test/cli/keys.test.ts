@@ -54,6 +54,24 @@ test("a key for people comes alone on its line, with a word of warning", async (
   );
 });
 
+test("a name that a customer chose does nothing to the operator's terminal, and is for machines what it is", async () => {
+  const name = "x\u001b[2K\u001b[1A\u202e\nKey 1 of client 1";
+  const { id: client } = await json("clients", "create", "--name", "Loud");
+  const own = await json("keys", "create", "--client", String(client), "--name", "quiet");
+  const asked = { method: "POST", headers: { "x-api-key": own.key, "content-type": "application/json" } };
+  const answer = await fetch(`${server().url}/account/keys`, { ...asked, body: JSON.stringify({ name }) });
+  expect(answer.status).toBe(201);
+  const { stdout } = await run("keys", "list", "--client", String(client));
+  const [head = "", first = "", second = "", end] = stdout.split("\n");
+  expect(second).toContain("  x\\u001b[2K\\u001b[1A\\u202e\\u000aKey 1 of client 1  ...");
+  expect(end).toBe("");
+  // The column is as wide as the name that is seen.
+  const at = head.indexOf("  key ") + 2;
+  expect([first, second].map((line) => line.slice(at, at + 3))).toEqual(["...", "..."]);
+  const listed = await json("keys", "list", "--client", String(client));
+  expect(listed.map((key: { name: string }) => key.name)).toEqual(["quiet", name]);
+});
+
 test("for machines, what a key does not have is not there", async () => {
   const made = await json("keys", "create", "--role", "admin");
   const known = Object.entries(made).filter(

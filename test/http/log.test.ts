@@ -92,6 +92,15 @@ test("on a terminal a request is one readable line", () => {
   expect(text()).toEndWith("  shop-1  trace 0af7651916cd43dd8448eb211c80319c\n");
 });
 
+test("on a terminal nothing that a caller chose moves the cursor or begins a line", () => {
+  const { log, text } = written("info", true);
+  log.request({ ...request, path: "/pets/\n\u009b2K" });
+  log.warn("It failed.", { url: "https://shop.example/\u001b[1A", cause: "one\ntwo" });
+  expect(text()).toBe(
+    "12:00:00 200 GET /pets/\\u000a\\u009b2K  1.3 ms  client 3  shop-1\n12:00:00 warn It failed.  url=https://shop.example/\\u001b[1A  cause=one\\u000atwo\n",
+  );
+});
+
 test("only lines of the wanted level and above are written", () => {
   const lines = (level: Parameters<typeof openLog>[0]) => {
     const { log, text } = written(level, true);
