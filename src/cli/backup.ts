@@ -7,6 +7,7 @@ import type { Watch } from "../store/sqlite/copy.ts";
 import { progress } from "./progress.ts";
 import { complain, DAMAGE_EXIT, Exit, print, Refused, time } from "./say.ts";
 import { configOf, requireDatabase, requireNoImport, withSettings } from "./settings.ts";
+import { untilStopped } from "./signals.ts";
 
 /** What stands for standard output elsewhere: a copy of a database cannot go there. */
 const STREAM = "-";
@@ -46,7 +47,7 @@ Exit code 3 means that the store is damaged; no backup was made then.`,
       requireFile(databaseUrl, "backup", "pg_dump makes a backup of it");
       requireDatabase({ databaseUrl });
       await requireNoImport({ databaseUrl });
-      const done = await untilStopped((stop, watch) =>
+      const done = await watched((stop, watch) =>
         backUpStore(databaseUrl, file, {
           isForced: force === true,
           isChecked: check,
@@ -95,7 +96,7 @@ Exit code 3 means that the backup is damaged; nothing was changed then.`,
       requireFile(databaseUrl, "restore", "pg_restore fills it from a dump");
       await requireNoImport({ databaseUrl });
       const now = Date.now();
-      const done = await untilStopped((stop, watch) =>
+      const done = await watched((stop, watch) =>
         restoreStore(databaseUrl, file, { isForced: force === true, thread: copyThread, watch, stop, now }),
       ).catch((error) => {
         throw damageTold(error, `${file} is damaged`, "Nothing was changed. Take another backup.");
@@ -147,34 +148,27 @@ function requireFile(databaseUrl: string, command: string, instead: string): voi
     );
 }
 
-const SIGNALS = { SIGINT: 2, SIGTERM: 15, SIGHUP: 1 } as const;
-
-/** Does it with a bar at a terminal; a signal takes away what is half done, and ends the process. */
-async function untilStopped<T>(work: (stop: AbortSignal, watch: Watch) => Promise<T>): Promise<T> {
-  const stop = new AbortController();
-  const isTerminal = process.stderr.isTTY === true;
-  let bar = progress("bytes", 0);
-  for (const [signal, number] of Object.entries(SIGNALS))
-    process.once(signal, () => {
+/** Does it with a bar at a terminal, until it is done or the process is told to stop. */
+function watched<T>(work: (stop: AbortSignal, watch: Watch) => Promise<T>): Promise<T> {
+  return untilStopped(async (stop) => {
+    const isTerminal = process.stderr.isTTY === true;
+    let bar = progress("bytes", 0);
+    stop.addEventListener("abort", () => bar.end());
+    try {
+      return await work(stop, {
+        total: (bytes) => {
+          bar = progress("bytes", bytes);
+        },
+        added: (bytes) => bar.add(bytes),
+        checking: () => {
+          bar.end();
+          if (isTerminal) process.stderr.write("checking ...");
+        },
+      });
+    } finally {
       bar.end();
-      stop.abort();
-      process.exit(128 + number);
-    });
-  try {
-    return await work(stop.signal, {
-      total: (bytes) => {
-        bar = progress("bytes", bytes);
-      },
-      added: (bytes) => bar.add(bytes),
-      checking: () => {
-        bar.end();
-        if (isTerminal) process.stderr.write("checking ...");
-      },
-    });
-  } finally {
-    bar.end();
-    for (const signal of Object.keys(SIGNALS)) process.removeAllListeners(signal);
-  }
+    }
+  });
 }
 
 /** Damage is told by its first finding, with the exit code of the doctor. */

@@ -1,13 +1,16 @@
-import { closeSync, createReadStream, fsyncSync, openSync, rmSync, statSync } from "node:fs";
+import { closeSync, createReadStream, fsyncSync, lstatSync, openSync, rmSync, statSync } from "node:fs";
 import { Command } from "commander";
 import packageFile from "../../package.json" with { type: "json" };
+import type { Awaitable } from "../core/ports.ts";
 import { some } from "../core/some.ts";
 import { exportStore, rowsIn } from "../store/move/export.ts";
 import type { Counts } from "../store/move/format.ts";
 import { importStore, requireHeader } from "../store/move/import.ts";
+import { giveFreeName, inWords, partialOf } from "../store/move/partial.ts";
 import { progress } from "./progress.ts";
 import { print, Refused, STANDARD_ERROR, STANDARD_OUTPUT, writeAll } from "./say.ts";
 import { fillingDatabase, inspecting, withSettings } from "./settings.ts";
+import { untilStopped } from "./signals.ts";
 
 /** Stands for standard output or input in the place of a file. */
 const STREAM = "-";
@@ -38,15 +41,13 @@ With - the summary goes to standard error.`,
       inspecting(options, async ({ snapshot }) => {
         const rows = await snapshot(async (source) => {
           const bar = progress("rows", process.stderr.isTTY ? await rowsIn(source) : 0);
-          const output = file === STREAM ? standardOutput() : newFile(file);
           const origin = { exportedAt: new Date().toISOString(), petstore: packageFile.version };
+          const written = (write: Write, stop?: AbortSignal) => {
+            stop?.addEventListener("abort", () => bar.end());
+            return exportStore(source, origin, write, bar.add);
+          };
           try {
-            const counts = await exportStore(source, origin, output.write, bar.add);
-            output.close();
-            return counts;
-          } catch (error) {
-            output.abandon();
-            throw error;
+            return await (file === STREAM ? written(toStandardOutput) : toNewFile(file, written));
           } finally {
             bar.end();
           }
@@ -94,35 +95,54 @@ Examples:
   return withSettings(command, ["databaseUrl"]);
 }
 
-interface Output {
-  write(lines: string): void;
-  close(): void;
-  /** Leaves nothing half written behind. */
-  abandon(): void;
+type Write = (lines: string) => Awaitable<void>;
+
+function toStandardOutput(lines: string): void {
+  writeAll(STANDARD_OUTPUT, lines, "the export");
 }
 
-/** Never one that is there: an export is not worth losing another for. */
-function newFile(path: string): Output {
-  const fd = opened(() => openSync(path, "wx", 0o600), path);
-  return {
-    write: (lines) => writeAll(fd, lines, "the export"),
-    close() {
+/**
+ * Never one that is there: an export is not worth losing another for. Until all of it is on disk it has another name, so that
+ * what is half written is never taken for an export and stands in no way.
+ */
+function toNewFile<T>(path: string, written: (write: Write, stop: AbortSignal) => Promise<T>): Promise<T> {
+  return untilStopped(async (stop) => {
+    if (opened(() => lstatSync(path, { throwIfNoEntry: false }), path)) throw isThere(path);
+    const partial = opened(() => partialOf(path), path);
+    const fd = opened(() => openSync(partial, "wx", 0o600), path);
+    const abandon = () => {
+      closeSync(fd);
+      rmSync(partial, { force: true });
+    };
+    stop.addEventListener("abort", abandon);
+    const write = async (lines: string) => {
+      writeAll(fd, lines, "the export");
+      // Rows of a file come without a wait, and a signal is heard only in one.
+      await new Promise(setImmediate);
+    };
+    try {
+      const done = await written(write, stop);
       fsyncSync(fd);
+      name(partial, path);
       closeSync(fd);
-    },
-    abandon() {
-      closeSync(fd);
-      rmSync(path, { force: true });
-    },
-  };
+      return done;
+    } catch (error) {
+      abandon();
+      throw error;
+    }
+  });
 }
 
-function standardOutput(): Output {
-  return {
-    write: (lines) => writeAll(STANDARD_OUTPUT, lines, "the export"),
-    close: () => {},
-    abandon: () => {},
-  };
+function name(partial: string, path: string): void {
+  try {
+    giveFreeName(partial, path);
+  } catch (error) {
+    throw (error as { code?: string }).code === "EEXIST" ? isThere(path) : inWords(error, path);
+  }
+}
+
+function isThere(path: string): Refused {
+  return new Refused(`${path} is there already. Name a new file.`);
 }
 
 function sizeOf(path: string): number {
@@ -176,7 +196,6 @@ function opened<T>(open: () => T, path: string): T {
     return open();
   } catch (error) {
     const { code, message } = error as { code?: string; message: string };
-    if (code === "EEXIST") throw new Refused(`${path} is there already. Name a new file.`);
     throw new Refused(
       code === "ENOENT" ? `Cannot open ${path}: it is not there.` : `Cannot open: ${message}.`,
     );

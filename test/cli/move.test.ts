@@ -2,7 +2,7 @@
 
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { migrations } from "../../src/store/migrations.ts";
 import { headerLine, rowLine, tableLine } from "../../src/store/move/format.ts";
@@ -283,6 +283,63 @@ test("an export that cannot be written to its end leaves no file, and a reader t
   const gone = await run(["sh", "-c", `(${PETSTORE} export -; echo $? >&2) | head -1`], at(source));
   expect(gone.stdout).toStartWith('{"format":"petstore-export"');
   expect(gone.stderr).toMatch(/^petstore: Cannot write the export: EPIPE[^\n]+\n1\n$/);
+}, 30_000);
+
+/** A store whose export takes a second or so, what is in its folder, and an export of it that has begun. */
+async function anExportUnderWay() {
+  const source = await aPlace("sqlite");
+  using database = new Database(source.url);
+  database.run(`insert into events (type, subject, data, at)
+    with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 200000)
+    select 'a', 'b', '"x"', 0 from numbers`);
+  database.run("pragma wal_checkpoint(truncate)");
+  const file = join(source.folder, "store.ndjson");
+  const names = () => readdirSync(source.folder).filter((each) => each.startsWith("store.ndjson"));
+  const begin = async () => {
+    const child = Bun.spawn([PETSTORE, "export", file], {
+      env: { PATH: process.env.PATH ?? "", DATABASE_URL: source.url },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    expect(await eventually(() => names().length > 0 || child.exitCode !== null, 10_000)).toBe(true);
+    expect(names()).toEqual([expect.stringMatching(/^store\.ndjson\.partial-\d+-[0-9a-f]{8}$/)]);
+    return child;
+  };
+  return { source, file, names, begin, [Symbol.asyncDispose]: () => source[Symbol.asyncDispose]() };
+}
+
+test("an export that is told to stop leaves nothing, and one that is killed nothing by its name or in the way of the next", async () => {
+  await using shop = await anExportUnderWay();
+  const { source, file, names, begin } = shop;
+  for (const [signal, code] of [
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+    ["SIGHUP", 129],
+  ] as const) {
+    const child = await begin();
+    child.kill(signal);
+    expect([signal, await child.exited, names()]).toEqual([signal, code, []]);
+  }
+  const killed = await begin();
+  killed.kill("SIGKILL");
+  await killed.exited;
+  expect(names()).toEqual([expect.stringContaining(".partial-")]);
+  const again = await petstore(["export", file], at(source));
+  expect(again).toMatchObject({ code: 0, stderr: "" });
+  expect(names()).toEqual(["store.ndjson"]);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(withoutTime(readFileSync(file, "utf8"))).toBe(withoutTime(await exported(source.url)));
+}, 60_000);
+
+test("a file that comes by its name while an export is made is not replaced", async () => {
+  await using shop = await anExportUnderWay();
+  const child = await shop.begin();
+  writeFileSync(shop.file, "kept");
+  const said = await new Response(child.stderr).text();
+  expect([await child.exited, said]).toEqual([
+    1,
+    `petstore: ${shop.file} is there already. Name a new file.\n`,
+  ]);
+  expect([shop.names(), readFileSync(shop.file, "utf8")]).toEqual([["store.ndjson"], "kept"]);
 }, 30_000);
 
 test("a bar shows how far it is on a terminal, and nowhere else", async () => {

@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, realpathSync, renameSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Diagnosis } from "../doctor.ts";
 import { CannotMove, Damaged } from "../move/moving.ts";
-import { checkCopy, checkpointLog, copyStore, removeCopy, syncFolder, type Watch } from "./copy.ts";
+import { inWords, partialOf, syncFolder } from "../move/partial.ts";
+import { checkCopy, checkpointLog, copyStore, removeCopy, type Watch } from "./copy.ts";
 import { FILES, PARTS } from "./place.ts";
 import { countsOf, isFilled, type Sight, sightOf } from "./sight.ts";
 
@@ -28,7 +29,6 @@ export async function backUpFile(path: string, file: string, options: BackupOpti
   const { bytes } = sightOf(path);
   try {
     requireFreeName(path, file, options.isForced);
-    removeLeftovers(file);
     return await copied(path, file, bytes, options);
   } catch (error) {
     throw inWords(error, file);
@@ -41,7 +41,7 @@ async function copied(
   needed: number,
   { isChecked, thread, watch, stop }: BackupOptions,
 ): Promise<BackedUp> {
-  const partial = `${file}.partial-${process.pid}-${crypto.randomUUID().slice(0, 8)}`;
+  const partial = partialOf(file);
   const abandon = () => removeCopy(partial);
   stop.addEventListener("abort", abandon);
   try {
@@ -91,35 +91,4 @@ function requireFreeName(path: string, file: string, isForced: boolean): void {
 export function isSameFile(one: string, other: string): boolean {
   const [a, b] = [one, other].map((path) => statSync(path, { bigint: true, throwIfNoEntry: false }));
   return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
-}
-
-/** What backups to the same name have left that were killed. */
-function removeLeftovers(file: string): void {
-  const folder = dirname(file);
-  if (!existsSync(folder)) return;
-  for (const name of readdirSync(folder)) {
-    const pid =
-      name.startsWith(basename(file)) &&
-      /^\.partial-(\d+)-[0-9a-f]{8}(-journal)?$/.exec(name.slice(basename(file).length))?.[1];
-    if (pid && (Number(pid) === process.pid || !isRunning(Number(pid))))
-      rmSync(join(folder, name), { force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as { code?: string }).code === "EPERM";
-  }
-}
-
-/** What the system refuses, as a sentence; the rest is as it was. */
-export function inWords(error: unknown, file: string): unknown {
-  const { code, syscall, message } = error as { code?: string; syscall?: string; message: string };
-  if (syscall === undefined) return error;
-  if (code === "ENOENT" || code === "ENOTDIR")
-    return new CannotMove(`Cannot write ${file}: its folder ${dirname(file)} is not there.`);
-  return new CannotMove(`Cannot write ${file}: ${message}.`);
 }

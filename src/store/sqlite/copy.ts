@@ -95,16 +95,6 @@ export function removeCopy(file: string): void {
   for (const part of ["", "-journal"]) rmSync(file + part, { force: true });
 }
 
-/** What a folder lists is on disk. */
-export function syncFolder(folder: string): void {
-  const fd = openSync(folder, "r");
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-}
-
 /** A copy that fills the disk would hold up the server beside it. */
 function requireRoom(to: string, bytes: number): void {
   const { bavail, bsize } = statfsSync(dirname(to));
