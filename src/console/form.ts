@@ -71,14 +71,17 @@ export function checkField(
 }
 
 /** A day and a time in the reader's zone; sent as a point in time. */
-export function timeField(name: string, options: FieldOptions): Field<string> {
+export function timeField(
+  name: string,
+  options: FieldOptions & { readonly value?: string | undefined },
+): Field<string> {
   const { value } = options;
-  const input = h("input", {
-    type: "datetime-local",
-    value: value === undefined ? "" : localTime(String(value)),
-  });
+  const input = h("input", { type: "datetime-local", value: value === undefined ? "" : localTime(value) });
+  const filledWith = input.value;
   return field(name, options, input, () => {
     if (input.validity.badInput) throw new Misentered(name, "must be a day and a time");
+    // The control shows no seconds, and not which one of the two hours it is when clocks are set back.
+    if (input.value === filledWith) return value;
     return input.value === "" ? undefined : new Date(input.value).toISOString();
   });
 }

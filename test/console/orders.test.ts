@@ -44,6 +44,32 @@ test("an order is placed, changed, completed, and another cancelled after a ques
   expect((await store.staff.get("/store/inventory/1")).body.quantity).toBe(5);
 });
 
+test("an order whose units are changed keeps its ship date to the second, in the hour that clocks go through twice too", async () => {
+  await using store = await aStore();
+  const { id: petId } = await store.aPet(9, "Nemo");
+  // The second 02:30 of that night in Berlin; a browser takes that text for the first.
+  const shipDate = "2027-10-31T01:30:07.000Z";
+  await store.customer.post("/store/orders", { petId, quantity: 2, shipDate });
+  const options = { timezoneId: "Europe/Berlin" };
+  await using visitor = await signedIn(store, store.customer, ["orders", "Orders"], options);
+  const { page, press } = visitor;
+  const change = async (label: string, text: string) => {
+    await press("Change");
+    await page.getByLabel(label).fill(text);
+    await press("Save");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    return (await store.customer.get("/store/orders/1")).body;
+  };
+  expect(await change("Units", "3")).toMatchObject({ quantity: 3, shipDate });
+  expect(await change("Ship date", "2027-11-01T08:15")).toMatchObject({
+    quantity: 3,
+    shipDate: "2027-11-01T07:15:00.000Z",
+  });
+  expect((await change("Ship date", "")).shipDate).toBeUndefined();
+  expect((await change("Units", "4")).shipDate).toBeUndefined();
+  expect(visitor.faults).toEqual([]);
+});
+
 test("orders are narrowed by state and ship date, and the address keeps that", async () => {
   await using store = await aStore();
   const { id: petId } = await store.aPet(9, "Nemo");

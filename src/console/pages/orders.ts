@@ -4,7 +4,7 @@ import { mayAct, petstore } from "../api.ts";
 import { guarded, withRecord } from "../changes.ts";
 import { type Child, h } from "../dom.ts";
 import { type Filter, filters } from "../filters.ts";
-import { formDialog, numberField, timeField } from "../form.ts";
+import { bodyOf, changedFrom, formDialog, numberField, timeField } from "../form.ts";
 import { type List, list } from "../list.ts";
 import { learnPets, petLink } from "../names.ts";
 import { tell } from "../notices.ts";
@@ -153,7 +153,10 @@ function change(orderId: number, changed: (order: Order) => void): Promise<void>
       ],
       verb: "Save",
       send: async (values) => {
-        const body = { ...values, shipDate: values.shipDate ?? null } as OrderUpdate;
+        // What is no longer there is cleared.
+        const body = bodyOf<OrderUpdate>(
+          changedFrom({ shipDate: null, ...before.data }, { shipDate: null, ...values }),
+        );
         changed(await save((ifMatch) => petstore.orders.update(orderId, body, { ifMatch })));
         tell(`Order ${orderId} was changed.`);
       },
