@@ -6,7 +6,7 @@ import { fill, h } from "./dom.ts";
 import { type Frame, frame } from "./frame.ts";
 import { failed } from "./list.ts";
 import { forgetNames } from "./names.ts";
-import { tell } from "./notices.ts";
+import { noticePlaces, tell } from "./notices.ts";
 import { pageAt } from "./pages.ts";
 import { signInAgain, signInScreen } from "./sign-in.ts";
 import { explained, isAbort } from "./words.ts";
@@ -19,6 +19,7 @@ let around: Frame;
 let running = new AbortController();
 
 window.addEventListener("hashchange", () => account && open());
+fill(document.body, noticePlaces());
 const link = takeLink();
 if (link === undefined) await enter();
 else await enter(await signInByLink(link));

@@ -10,7 +10,7 @@ const held = h("div", { class: "holding", popover: "manual" });
 /** The same for those who hear the page: what appears somewhere is not read aloud, what changes in its place is. */
 const spoken = h("p", { class: "heard", role: "status" });
 
-/** They are a part of every screen. */
+/** They are a part of every screen, and there before the first: what it asks for may have to wait. */
 export function noticePlaces(): readonly HTMLElement[] {
   return [held, told, spoken];
 }
@@ -29,7 +29,8 @@ export function tell(text: string): void {
 
 /** Says what is waited for, or that nothing is any more. */
 export function hold(text: string | undefined): void {
-  const isShown = held.childElementCount > 0;
+  // Another screen takes it out of sight for a moment, whatever it holds.
+  const isShown = held.matches(":popover-open");
   fill(held, text !== undefined && h("p", {}, text));
   if (text === undefined) held.hidePopover();
   else if (!isShown) {
@@ -44,7 +45,6 @@ function speak(text: string): void {
 
 /** Above what was opened last. */
 function raise(place: HTMLElement): void {
-  if (!place.isConnected) return;
   place.hidePopover();
   place.showPopover();
 }

@@ -15,15 +15,22 @@ export function patient(send: Fetch, isDaySpent: () => Promise<boolean>): Fetch 
   /** By `Date.now()`. */
   let minuteEndsAt = 0;
   let dayRefusal: (() => Response) | undefined;
+  let waiting = 0;
 
   const untilMinuteEnds = async (signal: AbortSignal | null | undefined) => {
-    while (Date.now() < minuteEndsAt) {
-      signal?.throwIfAborted();
-      const seconds = Math.ceil((minuteEndsAt - Date.now()) / 1000);
-      hold(`The requests of this minute are spent. Going on by itself in ${seconds} s.`);
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    waiting += 1;
+    try {
+      while (Date.now() < minuteEndsAt) {
+        signal?.throwIfAborted();
+        const seconds = Math.ceil((minuteEndsAt - Date.now()) / 1000);
+        hold(`The requests of this minute are spent. Going on by itself in ${seconds} s.`);
+        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      }
+    } finally {
+      waiting -= 1;
+      // Whoever gave up waits no more either.
+      if (waiting === 0) hold(undefined);
     }
-    hold(undefined);
   };
 
   return async (url, init) => {

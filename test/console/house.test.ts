@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { operator } from "../../src/core/clients.ts";
-import { aStore } from "../harness.ts";
+import { aStore, type Person } from "../harness.ts";
 import { aVisitor, theBrowser, until } from "./browser.ts";
 
 const browser = theBrowser();
@@ -158,6 +158,42 @@ test("when the requests of the minute are spent the page says so, waits, and goe
   expect((await store.admin.get("/admin/bans")).body).toEqual([]);
 });
 
+test("a page that is opened while the minute is spent says so, and comes up by itself", async () => {
+  await using store = await aStore();
+  const shop = await store.newPerson("customer", { quota: { perMinute: 5, perDay: 1000 } });
+  await using visitor = await aVisitor(browser, store);
+  const { page } = visitor;
+  await visitor.signIn(shop);
+  await spend(shop);
+  await page.clock.install();
+  await page.reload();
+  const notice = page.locator(".holding", { hasText: "are spent. Going on by itself in" });
+  await notice.waitFor();
+  expect(await page.getByRole("heading").count()).toBe(0);
+  store.clock.now += 60_000;
+  await page.clock.runFor(61_000);
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  await notice.waitFor({ state: "detached" });
+  expect(visitor.faults).toEqual([]);
+});
+
+test("whoever pauses the feed while the minute is spent is no longer told to wait", async () => {
+  await using store = await aStore();
+  const shop = await store.newPerson("customer", { quota: { perMinute: 5, perDay: 1000 } });
+  await using visitor = await aVisitor(browser, store);
+  const { page } = visitor;
+  await visitor.signIn(shop);
+  await spend(shop);
+  const notice = page.locator(".holding", { hasText: "are spent" });
+  await page.getByRole("link", { name: "Live feed" }).click();
+  await notice.waitFor();
+  await page.getByRole("button", { name: "Pause" }).click();
+  await notice.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Go on" }).click();
+  await notice.waitFor();
+  expect(visitor.faults).toEqual([]);
+});
+
 test("when the day's requests are spent, or the server is away, that is said and can be tried again", async () => {
   await using store = await aStore();
   const shop = await store.newPerson("customer", { quota: { perMinute: 100, perDay: 4 } });
@@ -188,3 +224,8 @@ test("when the day's requests are spent, or the server is away, that is said and
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByRole("row", { name: /customer/ }).waitFor();
 });
+
+/** Uses up what is left of the minute. */
+async function spend(person: Person): Promise<void> {
+  while ((await person.get("/account/limits")).body.minute.remaining > 0) await person.get("/categories");
+}
