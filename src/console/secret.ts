@@ -34,3 +34,19 @@ export function showSecret(title: string, secret: string, advice: string): void 
   element.addEventListener("cancel", (event) => event.preventDefault());
   shown.select();
 }
+
+/** Says what to do about a secret that nobody will see; it stays until it is closed. */
+export function showLoss(title: string, advice: string): void {
+  openDialog(
+    title,
+    (close) => [
+      h("p", {}, `It was lost on the way, and is shown to nobody again. ${advice}`),
+      h(
+        "div",
+        { class: "actions" },
+        h("button", { type: "button", class: "main", autofocus: true, onclick: close }, "Close"),
+      ),
+    ],
+    { stays: true },
+  );
+}

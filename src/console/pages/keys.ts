@@ -3,8 +3,7 @@ import { performIfAgreed } from "../acts.ts";
 import { type Child, h } from "../dom.ts";
 import { bodyOf, choiceField, formDialog, numberField, textField } from "../form.ts";
 import { type List, type ListOptions, list } from "../list.ts";
-import { tell } from "../notices.ts";
-import { showSecret } from "../secret.ts";
+import { showLoss, showSecret } from "../secret.ts";
 import { button } from "../visit.ts";
 import { badge, time } from "../words.ts";
 
@@ -71,8 +70,9 @@ export function createKey({ create, roles }: KeyActs, made: () => unknown): void
     verb: "Make the key",
     send: async (values) => {
       const key = await create(bodyOf<NewKey>(values));
-      await made();
       showOnce(key);
+      // A spent minute holds up the list, and not what is shown this once.
+      void made();
     },
   });
 }
@@ -92,8 +92,8 @@ function rotate({ rotate: send }: KeyActs, key: Key, done: () => unknown): void 
     verb: "Rotate",
     send: async (values) => {
       const made = await send(key.id, bodyOf<Rotation>(values));
-      await done();
       showOnce(made);
+      void done();
     },
   });
 }
@@ -110,8 +110,7 @@ function revoke({ revoke: send }: KeyActs, key: Key, done: () => unknown): Promi
 }
 
 function showOnce({ key, id }: CreatedKey): void {
-  if (key === undefined)
-    tell(`Key ${id} was made, but its text was lost on the way. Revoke it and make another.`);
+  if (key === undefined) showLoss("The new key", `Revoke it, it is key ${id}, and make another.`);
   else showSecret("The new key", key, "Keep it where you keep secrets.");
 }
 

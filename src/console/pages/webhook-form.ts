@@ -5,7 +5,7 @@ import { guarded, withRecord } from "../changes.ts";
 import { h } from "../dom.ts";
 import { bodyOf, changedFrom, type Field, formDialog, numberField, textField, timeField } from "../form.ts";
 import { tell } from "../notices.ts";
-import { showSecret } from "../secret.ts";
+import { showLoss, showSecret } from "../secret.ts";
 import { severalField } from "../several-field.ts";
 import { kinds } from "./event-kinds.ts";
 import { typesInBrief } from "./webhook-words.ts";
@@ -107,8 +107,9 @@ export function rotateSecret({ id, previousSecretUntil }: Webhook, done: () => u
     verb: "Replace the secret",
     send: async (values) => {
       const made = await petstore.webhooks.rotate(id, bodyOf<{ overlapHours: number }>(values));
-      await done();
       showOnce(made);
+      // A spent minute holds up the page, and not what is shown this once.
+      void done();
     },
   });
 }
@@ -131,7 +132,14 @@ export function replaySince({ id }: Webhook, done: () => unknown): void {
   });
 }
 
-function showOnce({ id, secret }: Webhook & { readonly secret?: string }): void {
-  if (secret === undefined) tell(`The secret of webhook ${id} was lost on the way. Replace it.`);
-  else showSecret(`The secret of webhook ${id}`, secret, "Your program verifies with it what it is sent.");
+function showOnce({ id, secret, previousSecretUntil }: Webhook & { readonly secret?: string }): void {
+  const title = `The secret of webhook ${id}`;
+  if (secret !== undefined) showSecret(title, secret, "Your program verifies with it what it is sent.");
+  // Only one old secret is kept: to replace it again would end the one that the program knows.
+  else if (previousSecretUntil !== undefined)
+    showLoss(
+      title,
+      "Do not replace it again: the old one, which your program still knows, would stop working at once. Make another webhook instead, and remove this one when your program knows the secret of that.",
+    );
+  else showLoss(title, "Replace it: your program knows none that works.");
 }
