@@ -4,6 +4,7 @@ import { agreed, openDialog } from "./dialog.ts";
 import type { Child } from "./dom.ts";
 import { failed } from "./list.ts";
 import { tell } from "./notices.ts";
+import { isAbort } from "./words.ts";
 
 interface Act {
   /** What is told when it is done; nothing where the page shows it. */
@@ -19,6 +20,7 @@ export async function perform(asked: Act): Promise<void> {
   try {
     await act();
   } catch (error) {
+    if (isAbort(error)) return;
     const isStale = error instanceof PreconditionFailedError;
     openDialog("That did not work", (close) =>
       failed(

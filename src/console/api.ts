@@ -1,6 +1,7 @@
 import { type Account, type ApiError, type Limits, Petstore, type Role } from "../../client/src/index.ts";
-import { patient } from "./patience.ts";
-import { forPeople } from "./words.ts";
+import { type Fetch, patient } from "./patience.ts";
+import { tellTabs, untilLooked } from "./tabs.ts";
+import { forPeople, SessionEnded } from "./words.ts";
 
 /** Where the API is: beside the page, whatever a proxy put in front of both. */
 const base = new URL(".", location.href).href;
@@ -8,15 +9,27 @@ const base = new URL(".", location.href).href;
 const ours = { "x-petstore-console": location.protocol === "https:" ? "tls" : "1" };
 const TIMEOUT_MS = 120_000;
 
-/** The API, as the key that was signed in with. It is told apart by the cookie, which no script can read. */
-export const petstore = new Petstore({
-  baseUrl: base,
-  fetch: patient(sendOurs, isDaySpent),
-  // Whoever looks at a page sees what it waits for; the client would wait in silence.
-  pace: false,
-  maxRetries: 2,
-  timeoutMs: TIMEOUT_MS,
-});
+let ending = new AbortController();
+
+/**
+ * The API, as the key that was signed in with. It is told apart by the cookie, which no script can read. Each session has one of its
+ * own: what was begun in one, and only waits or is tried again, is not sent in another.
+ */
+export let petstore = clientOf(ending.signal);
+
+/** Ends what was begun until now: it was somebody else's. */
+export function startAnew(): void {
+  ending.abort(new SessionEnded("The session is over."));
+  ending = new AbortController();
+  petstore = clientOf(ending.signal);
+}
+
+/** Asks who is signed in; everything else waits until that is known. */
+export function whoIsIt(): PromiseLike<Account> {
+  return asking.account.get();
+}
+
+const asking = clientBy(patient(sendOurs, isDaySpent));
 
 let whenSignedOut = () => {};
 
@@ -49,11 +62,34 @@ export function mayAct({ key }: Account, role: Role): boolean {
 async function session(method: string, headers: Record<string, string>): Promise<string | undefined> {
   try {
     const response = await fetch(`${base}console/session`, { method, headers: { ...ours, ...headers } });
-    if (response.ok) return undefined;
-    return forPeople((await response.json()) as Pick<ApiError, "message" | "code">);
+    if (!response.ok) return forPeople((await response.json()) as Pick<ApiError, "message" | "code">);
+    tellTabs();
+    return undefined;
   } catch {
     return "The server could not be reached. Try again.";
   }
+}
+
+function clientOf(ended: AbortSignal): Petstore {
+  const send = patient(async (url, init) => {
+    await untilLooked();
+    init.signal?.throwIfAborted();
+    return sendOurs(url, init);
+  }, isDaySpent);
+  return clientBy((url, { signal, ...init }) =>
+    send(url, { ...init, signal: signal ? AbortSignal.any([ended, signal]) : ended }),
+  );
+}
+
+function clientBy(fetch: Fetch): Petstore {
+  return new Petstore({
+    baseUrl: base,
+    fetch,
+    // Whoever looks at a page sees what it waits for; the client would wait in silence.
+    pace: false,
+    maxRetries: 2,
+    timeoutMs: TIMEOUT_MS,
+  });
 }
 
 /** Sends a request as the page's own. */

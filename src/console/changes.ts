@@ -1,6 +1,7 @@
 import { type Answer, PreconditionFailedError } from "../../client/src/index.ts";
 import { openDialog } from "./dialog.ts";
 import { failed } from "./list.ts";
+import { isAbort } from "./words.ts";
 
 type Read<T> = () => Promise<Answer<T>>;
 type Change<R> = (ifMatch: string | undefined) => PromiseLike<R>;
@@ -31,6 +32,7 @@ export async function withRecord<T>(read: Read<T>, open: (answer: Answer<T>) => 
   try {
     answer = await read();
   } catch (error) {
+    if (isAbort(error)) return;
     const again = (close: () => void) => () => [close(), withRecord(read, open)];
     openDialog("That did not work", (close) => failed(error, again(close)));
     return;

@@ -1,14 +1,15 @@
 // The console: a page for staff and operators that does what any program could do through the client.
 import { type Account, AuthenticationError } from "../../client/src/index.ts";
 import { here, takeLink } from "./address.ts";
-import { onSignedOut, petstore, signInByLink, signOut } from "./api.ts";
+import { onSignedOut, signInByLink, signOut, startAnew, whoIsIt } from "./api.ts";
 import { fill, h } from "./dom.ts";
 import { type Frame, frame } from "./frame.ts";
 import { failed } from "./list.ts";
 import { forgetNames } from "./names.ts";
 import { noticePlaces, tell } from "./notices.ts";
 import { pageAt } from "./pages.ts";
-import { signInAgain, signInScreen } from "./sign-in.ts";
+import { signedInAgain, signInAgain, signInScreen } from "./sign-in.ts";
+import { lookAgain, onSessionChange } from "./tabs.ts";
 import { explained, isAbort } from "./words.ts";
 
 /** What takes longer says that it is loading. */
@@ -20,35 +21,51 @@ let running = new AbortController();
 
 window.addEventListener("hashchange", () => account && open());
 fill(document.body, noticePlaces());
+onSessionChange(look);
 const link = takeLink();
 if (link === undefined) await enter();
 else await enter(await signInByLink(link));
 
 /** Finds out who is signed in, and shows the page that the address names. */
 async function enter(trouble?: string): Promise<void> {
-  onSignedOut(() => {});
-  try {
-    account = await petstore.account.get();
-  } catch (error) {
-    const isNobody = error instanceof AuthenticationError && error.code === "missing_api_key";
-    signInScreen(trouble ?? (isNobody ? undefined : explained(error)), enter);
-    return;
-  }
-  onSignedOut(() => signInAgain(enterAgain));
-  around = frame(account, leave);
-  if (trouble !== undefined) tell(trouble);
-  await open();
+  const found = await ask();
+  await receive(found.account, trouble ?? found.trouble);
 }
 
-/** The same person goes on where it was; another begins anew. */
-async function enterAgain(): Promise<void> {
-  try {
-    const { key } = await petstore.account.get();
-    if (key.id !== account?.key.id) await enter();
-    else tell("Signed in again. Go on where you were.");
-  } catch (error) {
-    tell(explained(error));
+/** Somebody signed in or out, in this tab or another. The same person goes on where it was; another begins anew. */
+async function look(): Promise<void> {
+  const found = await ask();
+  if (found.account?.key.id !== account?.key.id) void receive(found.account, found.trouble);
+  else if (account !== undefined) {
+    onSignedOut(() => signInAgain(lookAgain));
+    if (signedInAgain()) tell("Signed in again. Go on where you were.");
   }
+}
+
+async function ask(): Promise<{ readonly account?: Account; readonly trouble?: string }> {
+  onSignedOut(() => {});
+  try {
+    return { account: await whoIsIt() };
+  } catch (error) {
+    const isNobody = error instanceof AuthenticationError && error.code === "missing_api_key";
+    return isNobody ? {} : { trouble: explained(error) };
+  }
+}
+
+/** Shows the page to whoever is signed in now, or asks for a key. Of whoever was before nothing is left, and nothing goes on. */
+async function receive(now: Account | undefined, trouble?: string): Promise<void> {
+  running.abort();
+  startAnew();
+  signedInAgain();
+  account = now;
+  if (now === undefined) {
+    signInScreen(trouble, enter);
+    return;
+  }
+  onSignedOut(() => signInAgain(lookAgain));
+  around = frame(now, leave);
+  if (trouble !== undefined) tell(trouble);
+  await open();
 }
 
 async function leave(): Promise<void> {
@@ -57,9 +74,8 @@ async function leave(): Promise<void> {
     tell(trouble);
     return;
   }
-  running.abort();
-  account = undefined;
-  signInScreen(undefined, enter);
+  onSignedOut(() => {});
+  await receive(undefined);
 }
 
 /** Shows the page that the address names, from its top. */

@@ -4,6 +4,9 @@ import { hold } from "./notices.ts";
 const LONGEST_WAIT_SECONDS = 60;
 const LOOK_MS = 250;
 
+/** How many requests wait, whoever sends them. */
+let waiting = 0;
+
 /** What sends a request; the signal ends it. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -15,7 +18,6 @@ export function patient(send: Fetch, isDaySpent: () => Promise<boolean>): Fetch 
   /** By `Date.now()`. */
   let minuteEndsAt = 0;
   let dayRefusal: (() => Response) | undefined;
-  let waiting = 0;
 
   const untilMinuteEnds = async (signal: AbortSignal | null | undefined) => {
     waiting += 1;

@@ -1,5 +1,5 @@
 import { signInWithKey } from "./api.ts";
-import { openDialog } from "./dialog.ts";
+import { type Dialog, openDialog } from "./dialog.ts";
 import { fill, h } from "./dom.ts";
 import { form, Misentered, textField } from "./form.ts";
 import { brand } from "./frame.ts";
@@ -29,26 +29,31 @@ export function signInScreen(trouble: string | undefined, signedIn: () => void):
   document.querySelector<HTMLElement>("main input")?.focus();
 }
 
-let isOpen = false;
+let again: Dialog | undefined;
 
-/** Over the page, for somebody whose session ended: what was entered there stays. */
+/** Over the page, for somebody whose session ended: what was entered there stays. It is open until whoever signed in is known. */
 export function signInAgain(signedIn: () => void): void {
-  if (isOpen) return;
-  isOpen = true;
-  const { closed } = openDialog(
+  if (again !== undefined) return;
+  const opened = openDialog(
     "You are signed out",
-    (close) => [
+    () => [
       h("p", {}, "The session is over. Sign in again to go on; what you entered on the page is still there."),
-      keyForm(() => {
-        close();
-        signedIn();
-      }),
+      keyForm(signedIn),
     ],
     { stays: true },
   );
-  closed.then(() => {
-    isOpen = false;
+  again = opened;
+  opened.closed.then(() => {
+    if (again === opened) again = undefined;
   });
+}
+
+/** Closes that again, in this tab or another; whether it was open. */
+export function signedInAgain(): boolean {
+  const wasOpen = again !== undefined;
+  again?.close();
+  again = undefined;
+  return wasOpen;
 }
 
 function keyForm(signedIn: () => void): HTMLFormElement {

@@ -3,6 +3,7 @@ import {
   ConnectionError,
   type ErrorCode,
   type PetStatus,
+  PetstoreError,
   PreconditionFailedError,
   RateLimitError,
 } from "../../client/src/index.ts";
@@ -118,7 +119,12 @@ export function canTryAgain(error: unknown): boolean {
   return !isRefused || [401, 408, 412, 429].includes(error.status) || error.code === "events_expired";
 }
 
+/** Ends the requests of a session; unlike an abort it is not taken for a lost connection, and so not tried again. */
+export class SessionEnded extends PetstoreError {
+  override readonly name = "SessionEnded";
+}
+
 /** Whether it only says that nobody waits for the answer any more. */
 export function isAbort(error: unknown): boolean {
-  return error instanceof DOMException && error.name === "AbortError";
+  return (error instanceof DOMException && error.name === "AbortError") || error instanceof SessionEnded;
 }
