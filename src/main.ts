@@ -180,12 +180,12 @@ function serving(
 }
 
 async function sweepNow({ config, clock, log, life }: House, { engine, perform }: Data): Promise<void> {
-  try {
-    const { usageKeptDays, eventsKeptDays, deliveriesKeptDays } = config;
-    const kept = { usageKeptDays, eventsKeptDays, deliveriesKeptDays };
-    const isStopping = () => life.isStopping;
-    await sweep({ perform, forgetAnswers: engine.forgetAnswers, clock, isStopping, ...kept });
-  } catch (error) {
+  const { usageKeptDays, eventsKeptDays, deliveriesKeptDays } = config;
+  const kept = { usageKeptDays, eventsKeptDays, deliveriesKeptDays };
+  const isStopping = () => life.isStopping;
+  const onFault = (error: unknown) => {
     if (!isTold(error)) log.warn("The sweep failed.", { cause: causeOf(error) });
-  }
+  };
+  const { forgetAnswers } = engine;
+  await sweep({ perform, forgetAnswers, clock, isStopping, onFault, ...kept }).catch(onFault);
 }

@@ -68,12 +68,16 @@ export const internal = {
     body: await cx.store.takeDuty("sweep", cx.now, until),
   }),
 
-  "behind.forget": async (cx: WriteContext, { beforeDay }: { readonly beforeDay: number }) => {
-    await cx.store.forgetUsage(beforeDay);
-    await cx.store.forgetParts(cx.now - PARTS_KEPT_MS);
-    await cx.store.forgetSessions(cx.now);
-    return { body: undefined };
+  /** One step of dropping sessions that are over, with what was noted of runs; whether it was the last. */
+  "behind.forget": async ({ store, now }: WriteContext) => {
+    await store.forgetParts(now - PARTS_KEPT_MS);
+    return { body: { isDone: !(await store.forgetSessions(now)) } };
   },
+
+  /** One step of dropping old usage; whether it was the last. */
+  "behind.forgetUsage": async ({ store }: WriteContext, { beforeDay }: { readonly beforeDay: number }) => ({
+    body: { isDone: !(await store.forgetUsage(beforeDay)) },
+  }),
 
   /** One step of dropping old events, small enough that those who write behind it hardly wait; whether it was the last. */
   "behind.forgetEvents": async ({ store }: WriteContext, { olderThan }: { readonly olderThan: number }) => {

@@ -178,13 +178,15 @@ export interface Writes extends Reads, WebhookWrites {
   takeTallies(isSorted: boolean, mostBytes: number): Awaitable<Tally[]>;
   /** Whether a run's part is new: parts of a run are numbered upward. */
   beginPart(run: string, part: number, now: number): Awaitable<boolean>;
+  /** All at once: there is one of each run of a process. */
   forgetParts(before: number): Awaitable<void>;
   /** Of each client once. */
   keepWindows(rows: readonly (Windows & { readonly clientId: number })[]): Awaitable<void>;
   keepConduct(keyId: number, conduct: Conduct): Awaitable<void>;
   /** Of each client, day, operation and class of status once. */
   addUsage(rows: readonly UsageRecord[]): Awaitable<void>;
-  forgetUsage(beforeDay: number): Awaitable<void>;
+  /** Drops some of the usage of days before; whether more may be left. */
+  forgetUsage(beforeDay: number): Awaitable<boolean>;
   /** Takes a duty until then, if no other instance has it now. */
   takeDuty(name: string, now: number, until: number): Awaitable<boolean>;
   /** Of each key once. */
@@ -197,8 +199,8 @@ export interface Writes extends Reads, WebhookWrites {
   ): Awaitable<void>;
   useSession(hash: string, now: number): Awaitable<void>;
   endSession(hash: string): Awaitable<void>;
-  /** Sessions and links that are over. */
-  forgetSessions(endedBefore: number): Awaitable<void>;
+  /** Drops links that are over, and some of the sessions that are; whether more of these may be left. */
+  forgetSessions(endedBefore: number): Awaitable<boolean>;
   addSignInLink(link: {
     readonly hash: string;
     readonly keyId: number;

@@ -2,7 +2,7 @@ import type { AuditRecord, BanRecord, Reads, UsageRecord, Writes } from "../core
 import { usageIn } from "../core/tally.ts";
 import type { Windows } from "../core/windows.ts";
 import { type Conditions, listing, page } from "./page.ts";
-import { type Db, fragment, RowsStatement, sql } from "./statement.ts";
+import { type Db, Fragment, fragment, RowsStatement, sql } from "./statement.ts";
 import { type TallyReads, whileTheyStay } from "./tallies.ts";
 
 const banColumns = fragment`id, key_id as "keyId", client_id as "clientId", cause, reason, level, since, until`;
@@ -44,7 +44,13 @@ const usageOfClient = sql<UsageRow>`
   select ${usageColumns} from usage where client_id = :clientId and day between :fromDay and :toDay ${andTallies}`;
 const usageOfAll = sql<UsageRow>`
   select ${usageColumns} from usage where day between :fromDay and :toDay ${andTallies}`;
-const forgetUsage = sql`delete from usage where day < :beforeDay`;
+/** Rows of old usage that are dropped at once. */
+const FORGOTTEN_AT_ONCE = 1000;
+// The number is in the text: by one that is only bound PostgreSQL may plan for a tenth of the table, and read it whole.
+const forgetUsage = sql<unknown>`
+  delete from usage where (client_id, day, operation, status_class) in (
+    select client_id, day, operation, status_class from usage where day < :beforeDay
+    order by day limit ${new Fragment(String(FORGOTTEN_AT_ONCE))}) returning day`;
 
 /** Nobody takes a duty for two times as long as it lasts: whoever seems to had a clock that was wrong. */
 const takeDuty = sql<unknown>`
@@ -113,7 +119,7 @@ export function limitWrites(db: Db): LimitWrites {
     keepConduct: (keyId, conduct) => db.run(keepConduct, { keyId, conduct: JSON.stringify(conduct) }),
     keepWindows: (rows) => keepWindows.run(db, rows.toSorted(byClient)),
     addUsage: (rows) => addUsage.run(db, rows.toSorted(byUsage)),
-    forgetUsage: (beforeDay) => db.run(forgetUsage, { beforeDay }),
+    forgetUsage: async (beforeDay) => (await db.all(forgetUsage, { beforeDay })).length === FORGOTTEN_AT_ONCE,
     takeDuty: async (name, now, until) =>
       (await db.all(takeDuty, { name, until, now, tooLate: now + 2 * (until - now) })).length > 0,
     addAudit: (entry) => db.run(insertAudit, { ...entry }),

@@ -2,6 +2,9 @@ import type { Reads, SessionRecord, Writes } from "../core/ports.ts";
 import { besideKey, type KnownRow, known, knownColumns } from "./keys.ts";
 import { type Db, sql } from "./statement.ts";
 
+/** Sessions that are dropped at once. */
+const FORGOTTEN_AT_ONCE = 1000;
+
 interface SessionRow extends KnownRow {
   readonly sessionUsedAt: number;
   readonly sessionEndsAt: number;
@@ -18,7 +21,9 @@ const endSession = sql`delete from sessions where hash = :hash`;
 const endOldest = sql`
   delete from sessions where hash in
     (select hash from sessions where key_id = :keyId order by created_at desc, hash limit 1000 offset :most)`;
-const forgetSessions = sql`delete from sessions where ends_at <= :endedBefore`;
+const forgetSessions = sql<unknown>`
+  delete from sessions where hash in (
+    select hash from sessions where ends_at <= :endedBefore order by ends_at limit cast(:limit as bigint)) returning hash`;
 const insertLink = sql`insert into sign_in_links (hash, key_id, ends_at) values (:hash, :keyId, :endsAt)`;
 const takeLink = sql<{ keyId: number; endsAt: number }>`
   delete from sign_in_links where hash = :hash returning key_id as "keyId", ends_at as "endsAt"`;
@@ -42,8 +47,9 @@ export function sessionWrites(db: Db): SessionWrites {
     useSession: (hash, now) => db.run(useSession, { hash, now, before: now }),
     endSession: (hash) => db.run(endSession, { hash }),
     forgetSessions: async (endedBefore) => {
-      await db.run(forgetSessions, { endedBefore });
       await db.run(forgetLinks, { endedBefore });
+      const forgotten = await db.all(forgetSessions, { endedBefore, limit: FORGOTTEN_AT_ONCE });
+      return forgotten.length === FORGOTTEN_AT_ONCE;
     },
     addSignInLink: (link) => db.run(insertLink, { ...link }),
     takeSignInLink: async (hash, now) => {

@@ -10,6 +10,8 @@ export interface Sweeping {
   readonly forgetAnswers: (keptBefore: number) => void;
   readonly clock: () => number;
   readonly isStopping: () => boolean;
+  /** Of one kind of what is old; the others are dropped all the same. */
+  readonly onFault: (error: unknown) => void;
   readonly usageKeptDays: number;
   /** 0 keeps them for ever. */
   readonly eventsKeptDays: number;
@@ -18,15 +20,33 @@ export interface Sweeping {
 
 /** Drops what is older than it is kept; of several instances one does it. */
 export async function sweep(sweeping: Sweeping): Promise<void> {
-  const { perform, forgetAnswers, clock, usageKeptDays, eventsKeptDays, deliveriesKeptDays } = sweeping;
+  const { perform, forgetAnswers, clock, onFault } = sweeping;
   const { body: isOurs } = await perform("behind.takeSweep", { until: clock() + SWEEP_EVERY_MS });
   if (!isOurs) return;
   forgetAnswers(clock() - ANSWERS_KEPT_MS);
-  await perform("behind.forget", { beforeDay: Math.floor(clock() / DAY_MS) - usageKeptDays });
+  for (const drop of [forgetOver, forgetUsage, forgetEvents, forgetRemoved, forgetDeliveries])
+    await drop(sweeping).catch(onFault);
+}
+
+/** Sessions, and what was noted of runs. */
+function forgetOver(sweeping: Sweeping): Promise<void> {
+  return forget(sweeping, "behind.forget", {});
+}
+
+function forgetUsage(sweeping: Sweeping): Promise<void> {
+  const beforeDay = Math.floor(sweeping.clock() / DAY_MS) - sweeping.usageKeptDays;
+  return forget(sweeping, "behind.forgetUsage", { beforeDay });
+}
+
+async function forgetEvents(sweeping: Sweeping): Promise<void> {
+  const { clock, eventsKeptDays } = sweeping;
   if (eventsKeptDays > 0)
     await forget(sweeping, "behind.forgetEvents", { olderThan: clock() - eventsKeptDays * DAY_MS });
-  await forgetRemoved(sweeping);
-  await forget(sweeping, "delivering.forget", { before: clock() - deliveriesKeptDays * DAY_MS });
+}
+
+function forgetDeliveries(sweeping: Sweeping): Promise<void> {
+  const { clock, deliveriesKeptDays } = sweeping;
+  return forget(sweeping, "delivering.forget", { before: clock() - deliveriesKeptDays * DAY_MS });
 }
 
 /** Step by step: between two of them whoever waits can write. */

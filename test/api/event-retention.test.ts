@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { numberAfterRestore } from "../../src/core/event-gap.ts";
-import { perform } from "../../src/core/perform.ts";
-import { rulesOf } from "../../src/core/rules.ts";
-import { sweep } from "../../src/worker/sweep.ts";
 import { ENGINE } from "../beside.ts";
 import { follow } from "../following.ts";
 import { aStore, NOON, refused, type TestStore } from "../harness.ts";
+import { swept } from "../swept.ts";
 
 const DAY_MS = 86_400_000;
 /** More than one step of a sweep drops. */
@@ -17,26 +15,10 @@ beforeAll(async () => {
 });
 afterAll(() => store.stop());
 
-/** Sweeps as the server does once a minute; how many steps it took. */
-async function swept(eventsKeptDays: number): Promise<number> {
-  let steps = 0;
-  await sweep({
-    perform(operation, input) {
-      if (operation === "behind.forgetEvents") steps += 1;
-      const caller = { clientId: 0, keyId: 0, role: "admin" } as const;
-      const command = { operation, caller, input, now: store.clock.now };
-      return store.beside.transact((writes) => perform(writes, command, rulesOf(store.config)));
-    },
-    forgetAnswers: () => {},
-    clock: () => store.clock.now,
-    isStopping: () => false,
-    usageKeptDays: 400,
-    deliveriesKeptDays: 30,
-    eventsKeptDays,
-  });
-  // The duty is taken for a minute.
-  store.clock.now += 60_000;
-  return steps;
+/** Sweeps; how many steps it took to drop events. */
+async function sweptEvents(eventsKeptDays: number): Promise<number> {
+  const steps = await swept(store, { eventsKeptDays });
+  return steps.filter((step) => step === "behind.forgetEvents").length;
 }
 const ids = async () =>
   (await store.beside.db.rows("select id from events order by id")).map(({ id }) => Number(id));
@@ -50,10 +32,10 @@ test("events are dropped in small steps when they are older than they are kept, 
   await store.aPet();
   const young = (await ids()).slice(old.length);
 
-  expect(await swept(0)).toBe(0);
-  expect(await swept(11)).toBe(1);
+  expect(await sweptEvents(0)).toBe(0);
+  expect(await sweptEvents(11)).toBe(1);
   expect(await ids()).toEqual([...old, ...young]);
-  expect(await swept(9)).toBeGreaterThan(2);
+  expect(await sweptEvents(9)).toBeGreaterThan(2);
   expect(await ids()).toEqual(young);
 
   const last = old.at(-1) as number;
@@ -73,7 +55,7 @@ test("events are dropped in small steps when they are older than they are kept, 
 test("when all are dropped their ids are not given again, and the end of the log is where it was", async () => {
   const last = (await ids()).at(-1) as number;
   store.clock.now += 10 * DAY_MS;
-  await swept(9);
+  await sweptEvents(9);
   expect(await ids()).toEqual([]);
   expect((await store.staff.get(`/events?after=${last}`)).body).toEqual([]);
   const error = await refused(store, () => store.staff.get(`/events?after=${last - 1}`));
@@ -89,7 +71,7 @@ test("a sweep drops nothing behind an event that is young, though its time is ol
   await store.staff.post("/categories", { name: "By a clock that was set back" });
   store.clock.now += 20 * DAY_MS;
   const before = await ids();
-  await swept(9);
+  await sweptEvents(9);
   expect(await ids()).toEqual(before);
 });
 

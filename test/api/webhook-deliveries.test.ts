@@ -1,8 +1,6 @@
 import { expect, test } from "bun:test";
-import { perform } from "../../src/core/perform.ts";
-import { rulesOf } from "../../src/core/rules.ts";
-import { sweep } from "../../src/worker/sweep.ts";
 import { aStore } from "../harness.ts";
+import { swept } from "../swept.ts";
 import { aHook, aReceiver, deliveriesOf, newest, PRIVATE, verified } from "../webhooks/receiver.ts";
 
 const SECOND = 1000;
@@ -243,22 +241,10 @@ test("deliveries cost the client no request, and are swept when they are no long
   expect(await used()).toBe(before);
   await newest(customer, hook, ({ state }) => state === "delivered");
   const count = () => store.beside.db.value("select count(*) from webhook_deliveries");
-  const rules = rulesOf(store.config);
-  const sweepAt = (now: number) =>
-    sweep({
-      perform(operation, input) {
-        const caller = { clientId: 0, keyId: 0, role: "admin" } as const;
-        return store.beside.transact((writes) => perform(writes, { operation, caller, input, now }, rules));
-      },
-      forgetAnswers: () => {},
-      clock: () => now,
-      isStopping: () => false,
-      usageKeptDays: 400,
-      eventsKeptDays: 90,
-      deliveriesKeptDays: store.config.deliveriesKeptDays,
-    });
-  await sweepAt(clock.now + 7 * DAY);
+  const { deliveriesKeptDays } = store.config;
+  clock.now += 7 * DAY;
+  await swept(store, { deliveriesKeptDays });
   expect(Number(await count())).toBe(3);
-  await sweepAt(clock.now + 7 * DAY + 60 * SECOND);
+  await swept(store, { deliveriesKeptDays });
   expect(Number(await count())).toBe(0);
 });

@@ -1,33 +1,15 @@
 import { expect, test } from "bun:test";
-import { perform } from "../../src/core/perform.ts";
-import { rulesOf } from "../../src/core/rules.ts";
-import { sweep } from "../../src/worker/sweep.ts";
 import { aStore, type TestStore } from "../harness.ts";
+import { swept } from "../swept.ts";
 import { aHook, aReceiver, deliveriesOf, newest, PRIVATE } from "../webhooks/receiver.ts";
 
 /** More than one step of a sweep drops. */
 const MANY = 2300;
 
-/** Sweeps as the server does once a minute; how many steps it took to drop what removed webhooks left. */
-async function swept({ beside, clock, config }: TestStore): Promise<number> {
-  let steps = 0;
-  await sweep({
-    perform(operation, input) {
-      if (operation === "delivering.forgetRemoved") steps += 1;
-      const caller = { clientId: 0, keyId: 0, role: "admin" } as const;
-      const command = { operation, caller, input, now: clock.now };
-      return beside.transact((writes) => perform(writes, command, rulesOf(config)));
-    },
-    forgetAnswers: () => {},
-    clock: () => clock.now,
-    isStopping: () => false,
-    usageKeptDays: 400,
-    eventsKeptDays: 90,
-    deliveriesKeptDays: 30,
-  });
-  // The duty is taken for a minute.
-  clock.now += 60_000;
-  return steps;
+/** Sweeps; how many steps it took to drop what removed webhooks left. */
+async function sweptRemoved(store: TestStore): Promise<number> {
+  const steps = await swept(store);
+  return steps.filter((step) => step === "delivering.forgetRemoved").length;
 }
 
 /** As many deliveries of a webhook that nobody has tried as an outage of its receiver leaves. */
@@ -56,7 +38,7 @@ test("a removed webhook's deliveries are gone: not shown at once, and the next s
   await waiting(store, hook.id, MANY);
   await waiting(store, other.id, 5);
   const [delivery] = await deliveriesOf(customer, hook);
-  expect(await swept(store)).toBe(1);
+  expect(await sweptRemoved(store)).toBe(1);
   expect(await rowsOf(store, hook.id)).toBe(MANY);
   await customer.delete(`/webhooks/${hook.id}`);
   for (const path of ["", "/deliveries", `/deliveries/${delivery.id}`])
@@ -65,7 +47,7 @@ test("a removed webhook's deliveries are gone: not shown at once, and the next s
     "delivery_not_found",
   );
   expect((await admin.get(`/admin/webhooks/${hook.id}/deliveries`)).body.code).toBe("webhook_not_found");
-  expect(await swept(store)).toBe(3);
+  expect(await sweptRemoved(store)).toBe(3);
   expect([await rowsOf(store, hook.id), await rowsOf(store, other.id)]).toEqual([0, 5]);
 });
 
