@@ -54,8 +54,8 @@ export const admin: Operations<PetstoreApi["admin"]> = {
   webhooks: adminWebhooks,
 
   async usage(cx, { clientId, from, to }) {
-    const { usage, records } = await usageOf(cx, { clientId, from, to });
-    return { body: { ...usage, topClients: await topClients(cx, records) } };
+    const { usage, byClient } = await usageOf(cx, { clientId, from, to });
+    return { body: { ...usage, topClients: await topClients(cx, byClient) } };
   },
 
   async audit(cx, { limit, cursor }) {

@@ -86,13 +86,23 @@ export interface Reads extends WebhookReads {
   clientNamed(name: string, plan: Plan): Awaitable<ClientRecord | null>;
   hasOpenOrders(clientId: number): Awaitable<boolean>;
   bans(query: PageQuery, now: number): Awaitable<BanRecord[]>;
-  /** One record or more for each client, day, operation and class of status: they add up. */
+  /** A client's: one record or more for each day, operation and class of status; they add up. */
   usage(query: UsageQuery): Awaitable<UsageRecord[]>;
+  /** Of all clients together, a day at a time: they may be many, and others are served in between. */
+  usageOfDay(day: number): Awaitable<DayUsage>;
   audit(query: PageQuery): Awaitable<AuditRecord[]>;
   /** Rises with every change of clients, keys and bans. */
   accessRevision(): Awaitable<number>;
   /** Whether anything is in the catalogue. */
   isEmpty(): Awaitable<boolean>;
+}
+
+/** What all clients asked on a day. */
+export interface DayUsage {
+  /** One record or more for each operation and class of status: they add up. */
+  readonly sums: readonly Omit<UsageRecord, "clientId">[];
+  /** One or more for each client: so do these. */
+  readonly clients: readonly Pick<UsageRecord, "clientId" | "requests">[];
 }
 
 /** An order with its pet as the order left it. */

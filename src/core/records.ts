@@ -111,7 +111,7 @@ export interface UsageRecord {
 }
 
 export interface UsageQuery {
-  readonly clientId?: Int64 | undefined;
+  readonly clientId: Int64;
   readonly fromDay: number;
   readonly toDay: number;
 }

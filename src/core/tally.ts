@@ -1,3 +1,4 @@
+import type { Int64 } from "../contract/shapes.ts";
 import type { UsageQuery, UsageRecord } from "./records.ts";
 import type { Windows } from "./windows.ts";
 
@@ -90,7 +91,7 @@ export function lastUses(lastUsed: Float64Array): { keyId: number; at: number }[
 /** What a tally still holds of the usage that is asked for. */
 export function usageIn(
   tally: Pick<Tally, "usage" | "operations">,
-  { clientId, fromDay, toDay }: UsageQuery,
+  { clientId, fromDay, toDay }: Omit<UsageQuery, "clientId"> & { readonly clientId?: Int64 | undefined },
 ): UsageRecord[] {
   const { usage } = tally;
   const records: UsageRecord[] = [];

@@ -2,7 +2,7 @@ import type { Usage } from "../contract/access-shapes.ts";
 import type { Int64 } from "../contract/shapes.ts";
 import type { ReadContext } from "./context.ts";
 import { fail } from "./failure.ts";
-import type { UsageRecord } from "./ports.ts";
+import type { DayUsage, UsageRecord } from "./ports.ts";
 import { some } from "./some.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -17,11 +17,11 @@ interface Asked {
   readonly to?: string | undefined;
 }
 
-/** Requests a day, as series that a chart draws as they are. */
+/** Requests a day, as series that a chart draws as they are; and those of each client in all. */
 export async function usageOf(
   cx: ReadContext,
   { clientId, from, to }: Asked,
-): Promise<{ usage: Usage; records: UsageRecord[] }> {
+): Promise<{ usage: Usage; byClient: Map<number, number> }> {
   const toDay = to === undefined ? Math.floor(cx.now / DAY_MS) : dayOf(to);
   const fromDay = from === undefined ? toDay - USAGE_DAYS_BY_DEFAULT + 1 : dayOf(from);
   const length = toDay - fromDay + 1;
@@ -33,31 +33,46 @@ export async function usageOf(
     const message = `must be from 1 to ${USAGE_DAYS} days before or equal to \`to\`, is ${some(length, "day")}`;
     fail("invalid_parameter", `The parameter from ${message}.`, [{ field: "from", message }]);
   }
-  const records = await cx.store.usage({ clientId, fromDay, toDay });
   const days = Array.from({ length }, (_, index) =>
     new Date((fromDay + index) * DAY_MS).toISOString().slice(0, 10),
   );
   const series = () => new Array<number>(length).fill(0);
   const usage: Usage = { days, total: series(), byOperation: {}, byStatus: {} };
-  const add = (to: number[], { day, requests }: UsageRecord) => {
+  const byClient = new Map<number, number>();
+  const add = (to: number[], { day, requests }: Pick<UsageRecord, "day" | "requests">) => {
     to[day - fromDay] = (to[day - fromDay] ?? 0) + requests;
   };
-  for (const record of records) {
-    const status = `${record.statusClass}xx`;
-    usage.byOperation[record.operation] ??= series();
-    usage.byStatus[status] ??= series();
-    add(usage.total, record);
-    add(usage.byOperation[record.operation] as number[], record);
-    add(usage.byStatus[status] as number[], record);
+  for await (const { sums, clients } of counted(cx, clientId, fromDay, toDay)) {
+    for (const record of sums) {
+      const status = `${record.statusClass}xx`;
+      usage.byOperation[record.operation] ??= series();
+      usage.byStatus[status] ??= series();
+      add(usage.total, record);
+      add(usage.byOperation[record.operation] as number[], record);
+      add(usage.byStatus[status] as number[], record);
+    }
+    for (const { clientId: of, requests } of clients) byClient.set(of, (byClient.get(of) ?? 0) + requests);
   }
-  return { usage, records };
+  return { usage, byClient };
 }
 
-/** The clients with the most requests among these. */
-export async function topClients(cx: ReadContext, records: readonly UsageRecord[]) {
-  const requests = new Map<number, number>();
-  for (const each of records) requests.set(each.clientId, (requests.get(each.clientId) ?? 0) + each.requests);
-  const top = [...requests].sort(([, a], [, b]) => b - a).slice(0, TOP_CLIENTS);
+/** All of one client at once; of all clients day by day. */
+async function* counted(
+  { store }: ReadContext,
+  clientId: Int64 | undefined,
+  fromDay: number,
+  toDay: number,
+): AsyncGenerator<DayUsage> {
+  if (clientId === undefined) for (let day = fromDay; day <= toDay; day++) yield await store.usageOfDay(day);
+  else {
+    const records = await store.usage({ clientId, fromDay, toDay });
+    yield { sums: records, clients: records };
+  }
+}
+
+/** The clients with the most requests among these; of two with as many the older one first. */
+export async function topClients(cx: ReadContext, byClient: ReadonlyMap<number, number>) {
+  const top = [...byClient].sort(([a, ofA], [b, ofB]) => ofB - ofA || a - b).slice(0, TOP_CLIENTS);
   const clients: { clientId: number; name: string; requests: number }[] = [];
   for (const [clientId, count] of top) {
     clients.push({ clientId, name: (await cx.store.client(clientId))?.name ?? "removed", requests: count });

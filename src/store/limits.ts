@@ -42,8 +42,16 @@ const usageColumns = fragment`client_id as "clientId", day, operation, status_cl
 const andTallies = fragment`union all select 0, 0, '', 0, 0, id from tallies`;
 const usageOfClient = sql<UsageRow>`
   select ${usageColumns} from usage where client_id = :clientId and day between :fromDay and :toDay ${andTallies}`;
-const usageOfAll = sql<UsageRow>`
-  select ${usageColumns} from usage where day between :fromDay and :toDay ${andTallies}`;
+type DayRow = Omit<UsageRow, "day"> & { readonly kind: "sum" | "client" | "tally" };
+/** Its sums by operation and class, and by client: of one moment, so that they are sums of the same. */
+const usageOfDay = sql<DayRow>`
+  select 'sum' as kind, cast(0 as bigint) as "clientId", operation, status_class as "statusClass",
+    cast(sum(requests) as bigint) as requests, cast(null as bigint) as tally
+  from usage where day = :day group by operation, status_class
+  union all
+  select 'client', client_id, '', 0, cast(sum(requests) as bigint), null
+  from usage where day = :day group by client_id
+  union all select 'tally', 0, '', 0, 0, id from tallies`;
 /** Rows of old usage that are dropped at once. */
 const FORGOTTEN_AT_ONCE = 1000;
 // The number is in the text: by one that is only bound PostgreSQL may plan for a tenth of the table, and read it whole.
@@ -66,7 +74,7 @@ const insertAudit = sql`
 export function limitReads(
   db: Db,
   tallies: TallyReads,
-): Pick<Reads, "bans" | "ban" | "conduct" | "conducts" | "usage" | "audit"> {
+): Pick<Reads, "bans" | "ban" | "conduct" | "conducts" | "usage" | "usageOfDay" | "audit"> {
   return {
     bans: (query, now) => {
       const inForce = (where: Conditions) => void where.add("lifted_at is null").add("until > ?", now);
@@ -88,12 +96,25 @@ export function limitReads(
     ban: (keyId, now) => db.get(banOfKey, { keyId, now }),
     usage: (query) =>
       whileTheyStay(async () => {
-        const rows = await db.all(query.clientId === undefined ? usageOfAll : usageOfClient, { ...query });
-        const counted = await tallies.of(rows.flatMap(({ tally }) => tally ?? []).sort((a, b) => a - b));
+        const rows = await db.all(usageOfClient, { ...query });
+        const counted = await tallies.of(talliesIn(rows));
         if (!counted) return null;
         const records = rows.filter(({ tally }) => tally === null).map(({ tally: _, ...record }) => record);
         return records.concat(counted.flatMap((tally) => usageIn(tally, query)));
       }),
+    usageOfDay: async (day) => {
+      // An engine that answers at once would else be asked for one day after another, and nobody served meanwhile.
+      await nextTurn();
+      return whileTheyStay(async () => {
+        const rows = await db.all(usageOfDay, { day });
+        const counted = await tallies.of(talliesIn(rows));
+        const more = counted?.flatMap((tally) => usageIn(tally, { fromDay: day, toDay: day }));
+        if (!more) return null;
+        const of = (kind: DayRow["kind"]) => rows.filter((row) => row.kind === kind);
+        const sums = of("sum").map((row) => ({ ...row, day }));
+        return { sums: [...sums, ...more], clients: [...of("client"), ...more] };
+      });
+    },
     audit: (query) => {
       const { text, values } = page({
         ...query,
@@ -124,6 +145,15 @@ export function limitWrites(db: Db): LimitWrites {
       (await db.all(takeDuty, { name, until, now, tooLate: now + 2 * (until - now) })).length > 0,
     addAudit: (entry) => db.run(insertAudit, { ...entry }),
   };
+}
+
+/** Oldest first. */
+function talliesIn(rows: readonly Pick<UsageRow, "tally">[]): number[] {
+  return rows.flatMap(({ tally }) => tally ?? []).sort((a, b) => a - b);
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 // Rows in one order: two instances that write the same ones wait for each other, and not in a circle.

@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { UsageRecord } from "../../src/core/ports.ts";
 import { usageRows } from "../../src/core/tally.ts";
 import { usageCounter } from "../../src/limits/usage.ts";
 import { eventually } from "../cli/command.ts";
 import { aStore, type Person, type Reply, type TestStore } from "../harness.ts";
 import { ask, askTimes, DAY, getBanned, oneAMinute, TWO_WRITES_MS } from "./spending.ts";
+
+/** Of clients that are in no table: more than any test makes. */
+const FIRST = 1_000_000;
 
 /** The usage as soon as it has so many requests in all, without those for the usage itself. */
 async function usageWhen(
@@ -158,6 +162,51 @@ describe("for an admin", () => {
     const busiest = all.slice(-20).reverse();
     expect(body.topClients.map((each: { clientId: number }) => each.clientId)).toEqual(
       busiest.map(({ clientId }) => clientId),
+    );
+  });
+
+  test("it is the same whether what was counted is in rows or not: by day, and whoever it makes one of the busiest", async () => {
+    await using store = await aStore();
+    const today = Math.floor(store.clock.now / DAY);
+    const from = today - 2;
+    const rows: UsageRecord[] = [];
+    for (let client = 1; client <= 400; client++)
+      for (let day = from - 1; day <= today; day++)
+        for (const [operation, statusClass] of [
+          ["pets.list", 2],
+          ["pets.get", 2],
+          ["pets.get", 4],
+        ] as const)
+          rows.push({ clientId: FIRST + client, day, operation, statusClass, requests: 1000 + client });
+    // In no row yet: one that makes a client the busiest, and one that makes two clients equal.
+    const tally = {
+      windows: new Float64Array(),
+      usage: Float64Array.of(FIRST + 7, today, 0, 2, 50_000, FIRST + 399, from, 1, 5, 9),
+      operations: ["pets.list", "orders.place"],
+      lastUsed: new Float64Array(),
+    };
+    await store.beside.transact(async (writes) => {
+      await writes.addUsage(rows);
+      await writes.addTally(tally, false);
+    });
+    const path = `/admin/usage?from=${new Date(from * DAY).toISOString().slice(0, 10)}`;
+    const { body } = await store.admin.get(path);
+    expectAligned(body);
+    const ofAll = 400 * 1000 + (400 * 401) / 2;
+    expect(body.total).toEqual([3 * ofAll + 9, 3 * ofAll, 3 * ofAll + 50_000]);
+    expect(body.byOperation).toEqual({
+      "pets.list": [ofAll, ofAll, ofAll + 50_000],
+      "pets.get": [2 * ofAll, 2 * ofAll, 2 * ofAll],
+      "orders.place": [9, 0, 0],
+    });
+    expect(body.byStatus["5xx"]).toEqual([9, 0, 0]);
+    const busiest = [7, 399, ...Array.from({ length: 19 }, (_, n) => (n === 0 ? 400 : 399 - n))].slice(0, 20);
+    expect(body.topClients).toEqual(
+      busiest.map((client) => ({
+        clientId: FIRST + client,
+        name: "removed",
+        requests: 9 * (1000 + client) + (client === 7 ? 50_000 : client === 399 ? 9 : 0),
+      })),
     );
   });
 

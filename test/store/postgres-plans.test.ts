@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { LOW_STOCK } from "../../src/contract/bounds.ts";
 import { roles } from "../../src/contract/route.ts";
 import type { Reads } from "../../src/core/ports.ts";
+import { limitWrites } from "../../src/store/limits.ts";
 import { readsInTurns } from "../../src/store/postgres/turns.ts";
 import { openWire, type Wire } from "../../src/store/postgres/wire.ts";
 import { type Arguments, type Db, fragment, type Statement, sql } from "../../src/store/statement.ts";
@@ -50,6 +51,8 @@ beforeAll(async () => {
     `insert into webhook_deliveries (webhook_id, event_id, message_id, type, body, cause, state, next_at, created_at)
       select n % 300 + 1, n, 'm', 't', '{}', 'event', s, case s when 'pending' then n end, n
       from (select n, (array['pending', 'delivered', 'failed'])[(n / 7) % 3 + 1] as s from generate_series(1, 60000) n) as made`,
+    `insert into usage (client_id, day, operation, status_class, requests)
+      select n % 1000 + 1, n / 1000, 'pets.list', 2, 1 from generate_series(0, 199999) n`,
     "analyze",
   ])
     await wire.send({ text });
@@ -67,7 +70,7 @@ interface Plan {
 }
 
 /** Steps that have read more than a page, of the statements that a question runs. */
-async function costly(ask: (asked: Reads) => unknown, query: unknown): Promise<string[]> {
+async function costly(ask: (asked: Reads, db: Db) => unknown, query: unknown): Promise<string[]> {
   const found: string[] = [];
   const explain = async (statement: Statement, args: Arguments) => {
     const text = `explain (analyze, format json) ${statement.text}`;
@@ -94,7 +97,7 @@ async function costly(ask: (asked: Reads) => unknown, query: unknown): Promise<s
     },
     run: explain,
   };
-  await ask(readsInTurns(db));
+  await ask(readsInTurns(db), db);
   return found;
 }
 
@@ -212,4 +215,25 @@ test("postgres: a look-up of one record reads that record alone", async () => {
   const found = [];
   for (const ask of asks) found.push(...(await costly(ask, String(ask))));
   expect(found).toEqual([]);
+});
+
+test("postgres: a day's usage reads that day, once for each of its two sums, and a client's its own", async () => {
+  const ofDay = await costly((asked) => asked.usageOfDay(77), "a day");
+  expect(ofDay.map((line) => line.replace(/^.* of /, ""))).toEqual([
+    "usage read 1000 rows",
+    "usage read 1000 rows",
+  ]);
+  expect(await costly((asked) => asked.usage({ clientId: 7, fromDay: 1, toDay: 92 }), "a client")).toEqual(
+    [],
+  );
+});
+
+test("postgres: a step of dropping old usage reads what it drops, however much is old", async () => {
+  const found: string[] = [];
+  await wire.send({ text: "begin" });
+  for (let step = 1; step <= 7; step++)
+    found.push(...(await costly((_, db) => limitWrites(db).forgetUsage(150), step)));
+  await wire.send({ text: "rollback" });
+  expect(found.length).toBeGreaterThan(0);
+  expect(found.filter((line) => !line.endsWith(" of usage read 1000 rows"))).toEqual([]);
 });

@@ -9,6 +9,16 @@ import { NOW, type OpenedStore } from "./opened.ts";
 
 /** The cases about usage, and the tallies that it is made of. */
 export function tallyCases(named: (name: string) => string, opened: () => OpenedStore): void {
+  /** What all clients asked on a day, added up. */
+  const ofDay = async (day: number) => {
+    const { sums, clients } = await opened().reads.usageOfDay(day);
+    for (const each of sums) expect(each.day).toBe(day);
+    return {
+      sums: added(sums.map((each) => [`${each.operation} ${each.statusClass}`, each.requests])),
+      clients: added(clients.map((each) => [String(each.clientId), each.requests])),
+    };
+  };
+
   test(named("usage adds up by client, day, operation and status, and is forgotten by day"), async () => {
     const { reads } = opened();
     const [{ id: clientId }, { id: other }] = [await addClient(opened()), await addClient(opened())];
@@ -24,19 +34,35 @@ export function tallyCases(named: (name: string) => string, opened: () => Opened
     await run(opened(), (s) =>
       s.addUsage([row(11, 5), row(12, 1, { operation: "pets.get" }), row(11, 9, { clientId: other })]),
     );
-    const asked = async (fromDay: number, toDay: number, client?: number) =>
+    const asked = async (fromDay: number, toDay: number, client: number) =>
       (await reads.usage({ clientId: client, fromDay, toDay })).sort(
-        (a, b) => a.clientId - b.clientId || a.day - b.day || a.statusClass - b.statusClass,
+        (a, b) => a.day - b.day || a.statusClass - b.statusClass,
       );
     expect(await asked(11, 11, clientId)).toEqual([row(11, 7), row(11, 1, { statusClass: 4 })]);
-    expect(await asked(11, 11)).toEqual([
-      row(11, 7),
-      row(11, 1, { statusClass: 4 }),
-      row(11, 9, { clientId: other }),
-    ]);
+    expect(await asked(11, 11, other)).toEqual([row(11, 9, { clientId: other })]);
     expect(await asked(10, 12, clientId)).toHaveLength(4);
+    expect(await ofDay(11)).toEqual({
+      sums: { "pets.list 2": 16, "pets.list 4": 1 },
+      clients: { [clientId]: 8, [other]: 9 },
+    });
+    expect(await ofDay(9)).toEqual({ sums: {}, clients: {} });
     expect(await opened().transact(async (s) => s.forgetUsage(12))).toBe(false);
-    expect(await asked(10, 12)).toEqual([row(12, 1, { operation: "pets.get" })]);
+    expect(await asked(10, 12, clientId)).toEqual([row(12, 1, { operation: "pets.get" })]);
+    expect(await asked(10, 12, other)).toEqual([]);
+    expect(await ofDay(12)).toEqual({ sums: { "pets.get 2": 1 }, clients: { [clientId]: 1 } });
+  });
+
+  test(named("between two days of all clients' usage others are served"), async () => {
+    let served = 0;
+    let isOver = false;
+    const serve = () => {
+      served += 1;
+      if (!isOver) setImmediate(serve);
+    };
+    setImmediate(serve);
+    for (let day = 1; day <= 5; day++) await ofDay(day);
+    isOver = true;
+    expect(served).toBeGreaterThanOrEqual(4);
   });
 
   test(named("tallies are taken once, oldest first, and their usage is told until they are"), async () => {
@@ -53,6 +79,8 @@ export function tallyCases(named: (name: string) => string, opened: () => Opened
     const told = async () =>
       (await reads.usage({ clientId, fromDay: 50, toDay: 50 })).map(({ requests }) => requests);
     expect((await told()).sort()).toEqual([1, 2, 3, 4]);
+    expect(await ofDay(50)).toEqual({ sums: { "pets.list 2": 10 }, clients: { [clientId]: 10 } });
+    expect(await ofDay(51)).toEqual({ sums: {}, clients: {} });
     expect(await reads.usage({ clientId: clientId + 1000, fromDay: 0, toDay: 100 })).toEqual([]);
     expect(await opened().transact(async (s) => s.takeTallies(false, 150))).toEqual([tally(1), tally(2)]);
     expect(await opened().transact(async (s) => s.takeTallies(false, 150))).toEqual([tally(3)]);
@@ -74,10 +102,14 @@ export function tallyCases(named: (name: string) => string, opened: () => Opened
     }));
     await run(opened(), (s) => s.addUsage(rows));
     await run(opened(), (s) => s.addUsage(rows.toReversed()));
-    const found = await reads.usage({ fromDay: 70, toDay: 70 });
-    expect(found.sort((a, b) => a.clientId - b.clientId)).toEqual(
-      rows.map((row) => ({ ...row, requests: row.requests * 2 })),
-    );
+    expect(await ofDay(70)).toEqual({
+      sums: { "pets.list 2": 2 * rows.reduce((sum, { requests }) => sum + requests, 0) },
+      clients: Object.fromEntries(rows.map(({ clientId, requests }) => [clientId, 2 * requests])),
+    });
+    for (const row of [rows[0], rows.at(-1)] as UsageRecord[])
+      expect(await reads.usage({ clientId: row.clientId, fromDay: 70, toDay: 70 })).toEqual([
+        { ...row, requests: 2 * row.requests },
+      ]);
     await run(opened(), (s) => s.forgetUsage(71));
   });
 
@@ -109,8 +141,14 @@ export function tallyCases(named: (name: string) => string, opened: () => Opened
           ),
         );
       }
-      const total = async () =>
-        (await reads.usage({ fromDay: 80, toDay: 80 })).reduce((sum, { requests }) => sum + requests, 0);
+      const total = async () => {
+        const { sums, clients } = await reads.usageOfDay(80);
+        const [ofSums, ofClients] = [sums, clients].map((all) =>
+          all.reduce((sum, { requests }) => sum + requests, 0),
+        );
+        expect(ofClients).toBe(ofSums);
+        return ofSums;
+      };
       let steps = 0;
       do {
         expect(await total()).toBe(3 * (CLIENTS + 1));
@@ -139,4 +177,10 @@ export function tallyCases(named: (name: string) => string, opened: () => Opened
     await run(opened(), (s) => s.forgetParts(NOW + 1));
     expect(await begin("b", 1)).toBe(true);
   });
+}
+
+function added(counted: readonly (readonly [name: string, requests: number])[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const [name, requests] of counted) sums[name] = (sums[name] ?? 0) + requests;
+  return sums;
 }
