@@ -47,7 +47,7 @@ export async function firstKey(config: Config, url: string): Promise<KeyPlace> {
   const { transact, close } = await openDatabase(config, now);
   try {
     return await transact(async (store) => {
-      if ((await store.keys(null)).length > 0) {
+      if (await store.hasKeys()) {
         return (await holdsLiveKey(file, store, now)) ? inFile(file) : nowhere;
       }
       const { id: clientId } = await operator(store, now);

@@ -73,6 +73,8 @@ export interface Reads extends WebhookReads {
   /** A session of the console, over or not. */
   session(hash: string): Awaitable<SessionRecord | null>;
   key(id: Int64): Awaitable<KeyRecord | null>;
+  /** Whether there is a key or was one: a revoked one counts. */
+  hasKeys(): Awaitable<boolean>;
   /** All keys, or all of a client. */
   keys(clientId: Int64 | null): Awaitable<KeyRecord[]>;
   keyPage(query: KeyQuery): Awaitable<KeyRecord[]>;

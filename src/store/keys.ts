@@ -30,6 +30,7 @@ const keyByHash = sql<KnownRow>`
   where k.hash = :hash`.as(known);
 
 const keyById = sql<KeyRecord>`select ${columns} from api_keys k where k.id = :id`;
+const anyKey = sql<{ id: number }>`select id from api_keys limit 1`;
 const allKeys = sql<KeyRecord>`select ${columns} from api_keys k order by k.id`;
 const keysOfClient = sql<KeyRecord>`select ${columns} from api_keys k where k.client_id = :clientId order by k.id`;
 const insertKey = sql<{ id: number }>`
@@ -44,12 +45,13 @@ const keepLastUses = new RowsStatement<{ readonly keyId: number; readonly at: nu
     on conflict (key_id) do update set at = excluded.at where key_uses.at < excluded.at`,
 );
 
-type KeyReads = Pick<Reads, "keyByHash" | "key" | "keys" | "keyPage">;
+type KeyReads = Pick<Reads, "keyByHash" | "key" | "hasKeys" | "keys" | "keyPage">;
 
 export function keyReads(db: Db, tallies: TallyReads): KeyReads {
   return {
     keyByHash: (hash) => db.get(keyByHash, { hash }),
     key: async (id) => (await withLastUses(tallies, () => db.all(keyById, { id })))[0] ?? null,
+    hasKeys: async () => (await db.get(anyKey, {})) !== null,
     keys: (clientId) =>
       withLastUses(tallies, () =>
         clientId === null ? db.all(allKeys, {}) : db.all(keysOfClient, { clientId }),

@@ -73,6 +73,20 @@ export function aStoreSuite(engine: string, open: () => Promise<OpenedStore>): v
     expect(await store.reads.keptAnswer(clientId, "doomed", 0)).toBeNull();
   });
 
+  test(named("a store has keys from its first one on, though that is revoked"), async () => {
+    const fresh = await open();
+    const { id } = await fresh.transact((s) => addClient(s));
+    expect(await fresh.reads.hasKeys()).toBe(false);
+    await fresh.transact(async (s) => {
+      expect(await s.hasKeys()).toBe(false);
+      const key = { clientId: id, role: "admin", name: null, hash: "first", lastFour: "abcd" } as const;
+      await s.revokeKey((await s.addKey({ ...key, expiresAt: null }, NOW)).id, NOW);
+      expect(await s.hasKeys()).toBe(true);
+    });
+    expect(await fresh.reads.hasKeys()).toBe(true);
+    await fresh.close();
+  });
+
   test(named("ids go upward and are never used again"), async () => {
     const first = await addPet(begun());
     await store.transact(async (s) => expect(await s.removePet(first, NOW)).not.toBeNull());

@@ -221,6 +221,12 @@ test("every look-up of one record goes straight to it", async () => {
     }
 });
 
+test("whether there are keys is told by the first one, without what else is known of it", async () => {
+  const asked = await explained((reads) => reads.hasKeys());
+  expect(asked.map(({ plan }) => plan)).toEqual([[expect.stringMatching(/^SCAN api_keys/)]]);
+  expect(asked[0]?.sql).toEndWith(" limit 1");
+});
+
 /** What is wrong with the plan of a list; nothing, if its page costs no more than its rows. */
 async function faults(query: object, ask: (asked: Reads) => unknown): Promise<string[]> {
   const [statement, ...more] = await explained(ask);

@@ -208,6 +208,7 @@ test("postgres: a look-up of one record reads that record alone", async () => {
     (asked) => asked.keptAnswer(1, "k50", 0),
     (asked) => asked.client(1),
     (asked) => asked.key(1),
+    (asked) => asked.hasKeys(),
     (asked) => asked.ban(1, 2),
     (asked) => asked.hasOpenOrders(1),
     (asked) => asked.accessRevision(),
