@@ -3,6 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import { type Nodes, type NodesOptions, openNodes } from "../../src/limits/valkey/nodes.ts";
 import { eventually } from "../cli/command.ts";
 import { aCluster } from "../servers/cluster.ts";
+import { aFreePort } from "../servers/port.ts";
 import { aDoor } from "../servers/proxy.ts";
 import { aValkey, type ValkeyServer } from "../servers/valkey.ts";
 
@@ -38,7 +39,7 @@ function known(options: Partial<NodesOptions> = {}): Nodes & Disposable & { read
 }
 
 test("a node that was taken out of its cluster tells a start nothing: another does", async () => {
-  await using alone = await aValkey({ settings: ["--cluster-enabled", "yes"], password: "secret" });
+  await using alone = await aValkey({ bus: aFreePort(), password: "secret" });
   const door = await aDoor(first.port);
   using nodes = known({ urls: [alone.url, `redis://:secret@127.0.0.1:${door.port}`] });
   await nodes.known;

@@ -3,6 +3,7 @@ import { ADDRESSES_IN_MEMORY } from "../../src/limits/memory.ts";
 import { ownersAt, urlAt } from "../../src/limits/valkey/owners.ts";
 import { eventually } from "../cli/command.ts";
 import { NOON } from "../harness.ts";
+import { aFreePort } from "../servers/port.ts";
 import { aValkey } from "../servers/valkey.ts";
 import { inValkey } from "./in-valkey.ts";
 import { instances, KEY, times } from "./instances.ts";
@@ -58,7 +59,7 @@ describe("what is kept in Valkey", () => {
   }, 60_000);
 
   test("is found in a cluster: no script touches two slots", async () => {
-    await using cluster = await aValkey({ settings: ["--cluster-enabled", "yes"] });
+    await using cluster = await aValkey({ bus: aFreePort() });
     await cluster.client().call("CLUSTER", "ADDSLOTSRANGE", "0", "16383");
     const isWhole = async () =>
       String(await cluster.client().call("CLUSTER", "INFO")).includes("cluster_state:ok");
@@ -74,7 +75,7 @@ describe("what is kept in Valkey", () => {
   });
 
   test("is found at the host that a node of a cluster announces, be it a name, IPv6 or none", async () => {
-    await using cluster = await aValkey({ settings: ["--cluster-enabled", "yes"] });
+    await using cluster = await aValkey({ bus: aFreePort() });
     const client = cluster.client();
     await client.call("CLUSTER", "ADDSLOTSRANGE", "0", "16383");
     const announced = async (...settings: [string, string][]) => {

@@ -30,8 +30,8 @@ export async function aCluster(password: string): Promise<Cluster> {
     buses.map((bus) =>
       aValkey({
         password,
+        bus,
         settings: [
-          ...["--cluster-enabled", "yes", "--cluster-port", String(bus)],
           // One node's trouble is not that of the others; and it stays a primary while a test lets it wait.
           ...["--cluster-require-full-coverage", "no", "--cluster-node-timeout", "15000"],
           // A primary that has lost its last slot stays one.

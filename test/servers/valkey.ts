@@ -31,6 +31,8 @@ export interface ValkeyOptions {
   /** A free one by default. */
   readonly port?: number;
   readonly password?: string;
+  /** Makes it a node of a cluster, with this port for the others: by itself it would take one that the system lends to whoever connects. */
+  readonly bus?: number;
   /** More settings, as arguments of the program. */
   readonly settings?: readonly string[];
 }
@@ -39,6 +41,7 @@ export interface ValkeyOptions {
 export async function aValkey({
   port = aFreePort(),
   password,
+  bus,
   settings = [],
 }: ValkeyOptions = {}): Promise<ValkeyServer> {
   const program = await valkeyProgram();
@@ -51,6 +54,7 @@ export async function aValkey({
     // The log of all changes is what survives; snapshots beside it only cost time.
     ...["--save", "", "--loglevel", "warning"],
     ...(password === undefined ? [] : ["--requirepass", password, "--masterauth", password]),
+    ...(bus === undefined ? [] : ["--cluster-enabled", "yes", "--cluster-port", String(bus)]),
     ...settings,
   ];
   let running: Bun.Subprocess | undefined;
