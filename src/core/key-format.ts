@@ -5,6 +5,8 @@ const PREFIX = "ps_live_";
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const SECRET_CHARACTERS = 43;
 const CHECKSUM_CHARACTERS = 6;
+/** How long a key is. */
+export const KEY_CHARACTERS = PREFIX.length + SECRET_CHARACTERS + CHECKSUM_CHARACTERS;
 /** How many random bytes a key is made of. */
 export const KEY_BYTES = 32;
 

@@ -3,6 +3,7 @@ import { Failure, Unavailable } from "../core/failure.ts";
 import { hashOf, holdsKey, isWellFormed } from "../core/key-format.ts";
 import { keyRefusal } from "../core/key-refusal.ts";
 import type { Awaitable, KnownKey, LimitedKey, Reads } from "../core/ports.ts";
+import { CallerTable, NOWHERE } from "./caller-table.ts";
 import type { Incoming } from "./wire/request.ts";
 
 /**
@@ -17,11 +18,8 @@ const LAST_USED_MS = 60_000;
 
 /** Who is calling, with what the limiter must know. */
 export interface KnownCaller extends Caller, LimitedKey {
+  readonly lifts: number;
   readonly expiresAt: number | null;
-}
-
-interface Remembered extends KnownCaller {
-  usedAt: number;
 }
 
 /** What of a request says who sends it. */
@@ -55,33 +53,21 @@ export interface Sessions {
 }
 
 export function callers(options: CallerOptions): Callers {
-  const { keyWasUsed, keysInAGeneration = KEYS_IN_A_GENERATION, sessions } = options;
-  const remembered = generations(keysInAGeneration);
+  const { sessions } = options;
+  const remembered = generations(options);
   const lookUps = keyLookUps(options, remembered);
-
-  const lookedUp = async (key: string, now: number): Promise<KnownCaller | Failure> => {
-    const found = await lookUps.ask(key, now);
-    return found instanceof Failure ? found : noted(found, now);
-  };
-  const noted = (caller: Remembered, now: number): KnownCaller => {
-    if (now - caller.usedAt >= LAST_USED_MS) {
-      caller.usedAt = now;
-      keyWasUsed(caller.keyId, now);
-    }
-    return caller;
-  };
 
   return {
     identify(request, now, rememberedOnly) {
       const key = keyOf(request);
       if (typeof key !== "string")
         return (key === missingKey ? sessions?.identify(request, now, rememberedOnly) : undefined) ?? key;
-      const known = remembered.recall(key);
-      if (known && (known.expiresAt === null || known.expiresAt > now)) return noted(known, now);
+      const known = remembered.recall(key, now);
+      if (known) return known;
       const refused = lookUps.refusalOf(key);
       if (refused) return refused;
       if (!isWellFormed(key)) return mistypedKey;
-      return rememberedOnly ? overloaded : lookedUp(key, now);
+      return rememberedOnly ? overloaded : lookUps.ask(key, now);
     },
     forget() {
       remembered.forget();
@@ -92,11 +78,11 @@ export function callers(options: CallerOptions): Callers {
 }
 
 /** Asks the database for keys: once for a burst of one key, and not again for one that it refused. */
-function keyLookUps({ store, introduce }: CallerOptions, remembered: Generations) {
+function keyLookUps({ store, introduce, keyWasUsed }: CallerOptions, remembered: Generations) {
   let refusals = new Map<string, Failure>();
-  let underWay = new Map<string, Promise<Remembered | Failure>>();
+  let underWay = new Map<string, Promise<KnownCaller | Failure>>();
 
-  const lookUp = async (sent: string, now: number): Promise<Remembered | Failure> => {
+  const lookUp = async (sent: string, now: number): Promise<KnownCaller | Failure> => {
     const key = copyOf(sent);
     const underWayThen = underWay;
     const askedAt = performance.now();
@@ -116,13 +102,14 @@ function keyLookUps({ store, introduce }: CallerOptions, remembered: Generations
       return found;
     }
     introduce(found, askedAt);
-    const caller = { ...callerOf(found), usedAt: 0 };
-    if (isCurrent) remembered.remember(key, caller);
+    const caller = callerOf(found);
+    if (isCurrent) remembered.remember(key, caller, now);
+    keyWasUsed(caller.keyId, now);
     return caller;
   };
   return {
     refusalOf: (key: string) => refusals.get(key),
-    ask(key: string, now: number): Promise<Remembered | Failure> {
+    ask(key: string, now: number): Promise<KnownCaller | Failure> {
       const underWayThen = underWay;
       let asked = underWay.get(key);
       if (!asked) {
@@ -141,26 +128,37 @@ function keyLookUps({ store, introduce }: CallerOptions, remembered: Generations
 type Generations = ReturnType<typeof generations>;
 
 /** Callers by their keys, those that were not seen for long forgotten: to forget all at once would make every key a look-up again. */
-function generations(keysInEach: number) {
-  let remembered = new Map<string, Remembered>();
-  let earlier = new Map<string, Remembered>();
-  const remember = (key: string, caller: Remembered): void => {
-    if (remembered.size >= keysInEach) {
+function generations({ keysInAGeneration = KEYS_IN_A_GENERATION, keyWasUsed }: CallerOptions) {
+  let remembered = new CallerTable();
+  let earlier = new CallerTable();
+  const remember = (key: string, caller: KnownCaller, usedAt: number): number => {
+    if (remembered.size >= keysInAGeneration) {
       earlier = remembered;
-      remembered = new Map();
+      remembered = new CallerTable();
     }
-    remembered.set(key, caller);
+    return remembered.put(key, caller, usedAt);
   };
-  const recall = (key: string): Remembered | undefined => {
-    const known = remembered.get(key);
-    if (known || earlier.size === 0) return known;
-    const before = earlier.get(key);
-    if (before) remember(key, before);
-    return before;
+  /** Takes a key over that only the generation before knows. */
+  const broughtOver = (key: string): number => {
+    const row = earlier.size === 0 ? NOWHERE : earlier.find(key);
+    return row === NOWHERE ? NOWHERE : remember(key, earlier.callerAt(row), earlier.usedAt(row));
+  };
+  /** Who has a key that is not over; its use is noted. */
+  const recall = (key: string, now: number): KnownCaller | undefined => {
+    const found = remembered.find(key);
+    const row = found === NOWHERE ? broughtOver(key) : found;
+    if (row === NOWHERE) return undefined;
+    const caller = remembered.callerAt(row);
+    if (caller.expiresAt !== null && caller.expiresAt <= now) return undefined;
+    if (now - remembered.usedAt(row) >= LAST_USED_MS) {
+      remembered.use(row, now);
+      keyWasUsed(caller.keyId, now);
+    }
+    return caller;
   };
   const forget = (): void => {
-    remembered = new Map();
-    earlier = new Map();
+    remembered = new CallerTable();
+    earlier = new CallerTable();
   };
   return { remember, recall, forget };
 }

@@ -12,7 +12,7 @@ const faults: unknown[] = [];
 beforeAll(async () => {
   store = await aStore();
   const { reads } = store.beside;
-  const caller = { clientId: 1, keyId: 1, role: "admin", perMinute: 1, perDay: 1 } as const;
+  const caller = { clientId: 1, keyId: 1, role: "admin", perMinute: 1, perDay: 1, lifts: 0 } as const;
   streams = eventStreams({
     store: {
       events: (query) => {
