@@ -87,7 +87,7 @@ export interface Changed {
 /** Limits in this process's memory: exact, because nothing else runs between the check and the count. */
 export function memoryLimits(options: MemoryOptions): LocalLimits {
   const { anonymous, tell, clientsInMemory = CLIENTS_IN_MEMORY } = options;
-  const clients = new WindowTable<number>();
+  const clients = new WindowTable();
   const conducts = knownConducts();
   const freshBans = bansNotYetKept();
   const refused = judging(options, conducts, freshBans);
@@ -183,7 +183,7 @@ function judging({ bans, onBan, tell }: MemoryOptions, conducts: Conducts, fresh
 
 /** Questions of keys about how they stand, which are counted by themselves. */
 function questionLimits(keysInMemory: number) {
-  const table = new WindowTable<number>();
+  const table = new WindowTable();
   return {
     /** Counts one; how long its key has to wait, if there were too many. */
     waitSeconds(keyId: number, seconds: number): number | null {
@@ -196,24 +196,35 @@ function questionLimits(keysInMemory: number) {
 
 /** Addresses have windows but no conduct: an address never strikes. */
 function addressLimits(quota: Quota) {
-  const table = new WindowTable<string>();
+  const table = new WindowTable();
+  /** Addresses in the order in which they came, which are their ids in the table. */
+  const ids = new Map<string, number>();
   let filledOn = 0;
   const bucketOf = (address: string, now: number): string => {
     const day = Math.floor(now / 1000 / DAY_SECONDS);
     let bucket = address;
-    if (!table.has(address) && table.size >= ADDRESSES_IN_MEMORY) {
+    if (!ids.has(address) && ids.size >= ADDRESSES_IN_MEMORY) {
       // Full: on a new day nobody's day is spent, so all can be forgotten; until then the rest share one bucket.
-      if (day > filledOn) table.clear();
-      else bucket = THE_REST;
+      if (day > filledOn) {
+        ids.clear();
+        table.clear();
+      } else bucket = THE_REST;
     }
-    if (table.size < ADDRESSES_IN_MEMORY) filledOn = day;
+    if (ids.size < ADDRESSES_IN_MEMORY) filledOn = day;
     return bucket;
+  };
+  const idOf = (bucket: string): number => {
+    const known = ids.get(bucket);
+    if (known !== undefined) return known;
+    const id = ids.size;
+    ids.set(bucket, id);
+    return id;
   };
   return {
     bucketOf,
     admit: (address: string, now: number, isFree: boolean): Admission =>
-      counted(table, bucketOf(address, now), quota, Math.floor(now / 1000), isFree),
-    learn: (bucket: string, windows: Windows): void => table.load(bucket, windows),
+      counted(table, idOf(bucketOf(address, now)), quota, Math.floor(now / 1000), isFree),
+    learn: (bucket: string, windows: Windows): void => table.load(idOf(bucket), windows),
   };
 }
 
@@ -222,13 +233,7 @@ interface Counted extends Admission {
 }
 
 /** Counts one request, unless it is free. */
-function counted<Id>(
-  table: WindowTable<Id>,
-  id: Id,
-  quota: Quota,
-  seconds: number,
-  isFree: boolean,
-): Counted {
+function counted(table: WindowTable, id: number, quota: Quota, seconds: number, isFree: boolean): Counted {
   if (isFree) return { state: looked(table, id, quota, seconds), refusing: null, bannedUntil: null };
   const windows = table.open(id);
   const refusing = count(windows, quota, seconds);
@@ -237,7 +242,7 @@ function counted<Id>(
 }
 
 /** How it stands, counting nothing. */
-function looked<Id>(table: WindowTable<Id>, id: Id, quota: Quota, seconds: number): LimitState {
+function looked(table: WindowTable, id: number, quota: Quota, seconds: number): LimitState {
   const windows = table.open(id);
   roll(windows, seconds);
   table.keep();

@@ -1,76 +1,92 @@
 import { WINDOW_COLUMNS, windowRows } from "../core/tally.ts";
 import type { Windows } from "../core/windows.ts";
 
-const FIRST_SLOTS = 1024;
-/** Numbers of one slot, side by side: with a million clients each that lay elsewhere would be fetched from memory by itself. */
-const SLOT = 4;
+const FIRST_ROWS = 1024;
+const NOWHERE = -1;
+
+// A row in words of 32 bits: whose it is, which is a number of 64, the windows, and whether they have changed. All of it side by
+// side: with a million clients whatever lay elsewhere would be fetched from memory by itself.
+const ROW_WORDS = 8;
+const MINUTE_OPENED_AT = 2;
+const MINUTE_COUNT = 3;
+const DAY = 4;
+const DAY_COUNT = 5;
+const HAS_CHANGED = 6;
+/** In numbers of 64 bits. */
+const ROW_NUMBERS = ROW_WORDS / 2;
 
 /** Windows of many, in rows of numbers: a million of them cost no object each and nothing for the collector to visit. */
-export class WindowTable<Id> {
-  private slots = new Map<Id, number>();
-  private rows = new Uint32Array(FIRST_SLOTS * SLOT);
-  private ids: Id[] = [];
-  private changed: Uint8Array = new Uint8Array(FIRST_SLOTS);
-  private changedSlots: number[] = [];
+export class WindowTable {
+  /** By an id's hash its row, counted from 1; 0 where none is. At most half of the places are taken. */
+  private places = new Uint32Array(FIRST_ROWS * 2);
+  private words = new Uint32Array(FIRST_ROWS * ROW_WORDS);
+  /** The same memory, read for the ids. */
+  private numbers = new Float64Array(this.words.buffer);
+  private rows = 0;
+  private changedRows: number[] = [];
   private opened = 0;
   /** One object for all: a request's windows are copied here, counted, and copied back. */
   private readonly scratch: Windows = { minuteOpenedAt: 0, minuteCount: 0, day: 0, dayCount: 0 };
 
   get size(): number {
-    return this.ids.length;
+    return this.rows;
   }
 
-  has(id: Id): boolean {
-    return this.slots.has(id);
+  has(id: number): boolean {
+    return this.find(id) !== NOWHERE;
   }
 
   /**
    * The windows of one, to be looked at and counted in; a new one starts with nothing counted. They hold until the next
    * are opened, and what was counted in them stays only if they are kept.
    */
-  open(id: Id): Windows {
-    const slot = this.slots.get(id) ?? this.add(id);
-    const { scratch, rows } = this;
-    const at = slot * SLOT;
-    this.opened = slot;
-    scratch.minuteOpenedAt = rows[at] as number;
-    scratch.minuteCount = rows[at + 1] as number;
-    scratch.day = rows[at + 2] as number;
-    scratch.dayCount = rows[at + 3] as number;
+  open(id: number): Windows {
+    const row = this.rowOf(id);
+    const { scratch, words } = this;
+    const at = row * ROW_WORDS;
+    this.opened = row;
+    scratch.minuteOpenedAt = words[at + MINUTE_OPENED_AT] as number;
+    scratch.minuteCount = words[at + MINUTE_COUNT] as number;
+    scratch.day = words[at + DAY] as number;
+    scratch.dayCount = words[at + DAY_COUNT] as number;
     return scratch;
   }
 
   /** Keeps the opened windows as they are now. */
   keep(): void {
-    const slot = this.opened;
-    this.write(slot, this.scratch);
-    if (this.changed[slot] === 1) return;
-    this.changed[slot] = 1;
-    this.changedSlots.push(slot);
+    const row = this.opened;
+    this.write(row, this.scratch);
+    const at = row * ROW_WORDS + HAS_CHANGED;
+    if (this.words[at] === 1) return;
+    this.words[at] = 1;
+    this.changedRows.push(row);
   }
 
   /** Takes over what was written down; it is not changed by that. */
-  load(id: Id, windows: Windows): void {
-    this.write(this.slots.get(id) ?? this.add(id), windows);
+  load(id: number, windows: Windows): void {
+    this.write(this.rowOf(id), windows);
   }
 
   /** What has changed since it was last taken, as a tally's rows. */
-  takeChanged(this: WindowTable<number>): Float64Array {
-    const slots = this.changedSlots;
-    this.changedSlots = [];
-    const taken = new Float64Array(slots.length * WINDOW_COLUMNS);
-    const { rows } = this;
+  takeChanged(): Float64Array {
+    const { changedRows, words, numbers } = this;
+    this.changedRows = [];
+    const taken = new Float64Array(changedRows.length * WINDOW_COLUMNS);
     let end = 0;
-    for (const slot of slots) {
-      this.changed[slot] = 0;
-      taken[end++] = this.ids[slot] as number;
-      for (let at = slot * SLOT; at < (slot + 1) * SLOT; at++) taken[end++] = rows[at] as number;
+    for (const row of changedRows) {
+      const at = row * ROW_WORDS;
+      words[at + HAS_CHANGED] = 0;
+      taken[end++] = numbers[row * ROW_NUMBERS] as number;
+      taken[end++] = words[at + MINUTE_OPENED_AT] as number;
+      taken[end++] = words[at + MINUTE_COUNT] as number;
+      taken[end++] = words[at + DAY] as number;
+      taken[end++] = words[at + DAY_COUNT] as number;
     }
     return taken;
   }
 
   /** Forgets all but what has changed since it was last taken. */
-  dropUnchanged(this: WindowTable<number>): void {
+  dropUnchanged(): void {
     const kept = this.takeChanged();
     this.clear();
     for (const { clientId, ...windows } of windowRows(kept)) {
@@ -80,36 +96,64 @@ export class WindowTable<Id> {
   }
 
   clear(): void {
-    this.slots = new Map();
-    this.rows = new Uint32Array(FIRST_SLOTS * SLOT);
-    this.ids = [];
-    this.changed = new Uint8Array(FIRST_SLOTS);
-    this.changedSlots = [];
+    this.rows = 0;
+    this.changedRows = [];
+    this.places = new Uint32Array(FIRST_ROWS * 2);
+    this.words = new Uint32Array(FIRST_ROWS * ROW_WORDS);
+    this.numbers = new Float64Array(this.words.buffer);
   }
 
-  private write(slot: number, windows: Windows): void {
-    const { rows } = this;
-    const at = slot * SLOT;
-    rows[at] = windows.minuteOpenedAt;
-    rows[at + 1] = windows.minuteCount;
-    rows[at + 2] = windows.day;
-    rows[at + 3] = windows.dayCount;
+  private write(row: number, windows: Windows): void {
+    const { words } = this;
+    const at = row * ROW_WORDS;
+    words[at + MINUTE_OPENED_AT] = windows.minuteOpenedAt;
+    words[at + MINUTE_COUNT] = windows.minuteCount;
+    words[at + DAY] = windows.day;
+    words[at + DAY_COUNT] = windows.dayCount;
   }
 
-  private add(id: Id): number {
-    const slot = this.ids.push(id) - 1;
-    if (slot >= this.changed.length) this.grow();
-    this.slots.set(id, slot);
-    return slot;
+  private rowOf(id: number): number {
+    const row = this.find(id);
+    return row === NOWHERE ? this.add(id) : row;
+  }
+
+  private find(id: number): number {
+    const { places, numbers } = this;
+    const last = places.length - 1;
+    for (let at = scattered(id) & last; ; at = (at + 1) & last) {
+      const row = (places[at] as number) - 1;
+      if (row === NOWHERE || numbers[row * ROW_NUMBERS] === id) return row;
+    }
+  }
+
+  private add(id: number): number {
+    if (this.rows * ROW_WORDS === this.words.length) this.grow();
+    const row = this.rows++;
+    this.numbers[row * ROW_NUMBERS] = id;
+    this.place(row);
+    return row;
+  }
+
+  private place(row: number): void {
+    const { places, numbers } = this;
+    const last = places.length - 1;
+    let at = scattered(numbers[row * ROW_NUMBERS] as number) & last;
+    while (places[at] !== 0) at = (at + 1) & last;
+    places[at] = row + 1;
   }
 
   private grow(): void {
-    const length = this.changed.length * 2;
-    const rows = new Uint32Array(length * SLOT);
-    rows.set(this.rows);
-    this.rows = rows;
-    const changed = new Uint8Array(length);
-    changed.set(this.changed);
-    this.changed = changed;
+    const words = new Uint32Array(this.words.length * 2);
+    words.set(this.words);
+    this.words = words;
+    this.numbers = new Float64Array(words.buffer);
+    this.places = new Uint32Array(this.places.length * 2);
+    for (let row = 0; row < this.rows; row++) this.place(row);
   }
+}
+
+/** Ids that lie apart in any regular way are scattered all the same; those of more than 32 bits too. */
+function scattered(id: number): number {
+  const mixed = Math.imul(id, 0x9e3779b1) ^ Math.imul(id / 2 ** 32, 0x85ebca6b);
+  return mixed ^ (mixed >>> 15);
 }
