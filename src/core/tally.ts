@@ -37,6 +37,7 @@ export function slices(tally: Tally, mostRows: number): Tally[] {
     tally.usage.length / USAGE_COLUMNS,
     tally.lastUsed.length / LAST_USED_COLUMNS,
   );
+  if (longest > 0 && longest <= mostRows) return [tally];
   const cut = (block: Float64Array, columns: number, at: number) =>
     block.slice(at * mostRows * columns, (at + 1) * mostRows * columns);
   return Array.from({ length: Math.ceil(longest / mostRows) }, (_, at) => ({
@@ -207,7 +208,10 @@ function joined(tallies: readonly Tally[]): Tally {
   };
 }
 
-function inOne(blocks: readonly Float64Array[]): Float64Array {
+/** One block after another; one alone is not copied. */
+export function inOne(blocks: readonly Float64Array[]): Float64Array {
+  const [first] = blocks;
+  if (first && blocks.length === 1) return first;
   const all = new Float64Array(blocks.reduce((sum, { length }) => sum + length, 0));
   let end = 0;
   for (const block of blocks) {

@@ -1,4 +1,4 @@
-import { STATUS_CLASSES, type Tally } from "../core/tally.ts";
+import { inOne, STATUS_CLASSES, type Tally, USAGE_COLUMNS } from "../core/tally.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -12,17 +12,24 @@ export interface UsageCounter {
 export function usageCounter(): UsageCounter {
   let today = 0;
   /** Rows of days that were over before they were taken. */
-  let earlier: number[] = [];
+  let earlier: Float64Array[] = [];
   /** An operation keeps its number for as long as the counter lives. */
   const operations: string[] = [];
   const counts = new Map<string, { readonly number: number; byCaller: Map<number, number> }>();
 
-  const taken = (): number[] => {
-    const rows: number[] = [];
+  const taken = (): Float64Array => {
+    let callers = 0;
+    for (const { byCaller } of counts.values()) callers += byCaller.size;
+    const rows = new Float64Array(callers * USAGE_COLUMNS);
+    let end = 0;
     for (const counted of counts.values()) {
       for (const [key, requests] of counted.byCaller) {
         const statusClass = key % STATUS_CLASSES;
-        rows.push((key - statusClass) / STATUS_CLASSES, today, counted.number, statusClass, requests);
+        rows[end++] = (key - statusClass) / STATUS_CLASSES;
+        rows[end++] = today;
+        rows[end++] = counted.number;
+        rows[end++] = statusClass;
+        rows[end++] = requests;
       }
       counted.byCaller = new Map();
     }
@@ -32,7 +39,7 @@ export function usageCounter(): UsageCounter {
     record(clientId, operation = "none", status, now) {
       const day = Math.floor(now / DAY_MS);
       if (day !== today) {
-        earlier = earlier.concat(taken());
+        earlier.push(taken());
         today = day;
       }
       let counted = counts.get(operation);
@@ -44,7 +51,7 @@ export function usageCounter(): UsageCounter {
       counted.byCaller.set(key, (counted.byCaller.get(key) ?? 0) + 1);
     },
     take() {
-      const usage = Float64Array.from(earlier.concat(taken()));
+      const usage = inOne([...earlier, taken()]);
       earlier = [];
       return { usage, operations: [...operations] };
     },
