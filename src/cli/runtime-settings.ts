@@ -4,4 +4,5 @@ export const runtimeSettings = {
   BUN_JSC_smallHeapSize: "4194304",
   BUN_JSC_thresholdForJITAfterWarmUp: "5000",
   BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: "1000000",
+  MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "5000",
 };

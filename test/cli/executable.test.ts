@@ -148,7 +148,7 @@ test("the runtime has the same settings as from source, and another if that is g
   using other = aFolder();
   const settingsOf = ({ pid }: Served) =>
     readFileSync(`/proc/${pid}/environ`, "utf8")
-      .match(/BUN_JSC_[^\0]*/g)
+      .match(/(BUN_JSC|MIMALLOC)_[^\0]*/g)
       ?.sort();
   {
     await using one = await started(folder);
