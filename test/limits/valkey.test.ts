@@ -108,7 +108,8 @@ describe("instances that share a Valkey", () => {
       );
     const inOneTurn = async (number: number) => {
       const before = [await calls("hmget"), await calls("hset")] as const;
-      const all = Array.from({ length: number }, async () => one.limits.admit(key, clock.now, false));
+      // Each request knows its caller by itself.
+      const all = Array.from({ length: number }, async () => one.limits.admit({ ...key }, clock.now, false));
       const refusing = (await Promise.all(all)).map((each) => each.refusing);
       const [read, kept] = [(await calls("hmget")) - before[0], (await calls("hset")) - before[1]];
       return { refusing, read, kept };

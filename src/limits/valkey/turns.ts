@@ -15,18 +15,19 @@ interface Turn {
 
 /** Requests of one key that come in one turn of the event loop are asked together, and judged one after the other. */
 export function inTurns(ask: Ask): (send: Send, key: LimitedKey, isFree: boolean) => Promise<Reply> {
-  const turns = { free: new Map<LimitedKey, Turn>(), counted: new Map<LimitedKey, Turn>() };
+  const turns = { free: new Map<number, Turn>(), counted: new Map<number, Turn>() };
   return (send, key, isFree) => {
+    const { keyId } = key;
     const open = isFree ? turns.free : turns.counted;
-    let turn = open.get(key);
+    let turn = open.get(keyId);
     if (!turn || turn.requests === MOST_IN_A_SCRIPT) {
       const { promise, resolve } = Promise.withResolvers<readonly Reply[]>();
       const begun: Turn = { requests: 0, replies: promise };
       process.nextTick(() => {
-        if (open.get(key) === begun) open.delete(key);
+        if (open.get(keyId) === begun) open.delete(keyId);
         resolve(ask(send, key, isFree, begun.requests));
       });
-      open.set(key, begun);
+      open.set(keyId, begun);
       turn = begun;
     }
     const place = turn.requests++;
