@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { runtimeSettings } from "../src/cli/runtime-settings.ts";
 import { settings, variables } from "../src/config.ts";
 import { everyEndpoint } from "../src/contract/api.ts";
 import { errors } from "../src/contract/errors.ts";
@@ -119,7 +120,7 @@ test("the table of settings is that of config.ts", () => {
 });
 
 test("every error code and setting that the documents name exists", () => {
-  const known = new Set<string>([...Object.keys(errors), ...variables]);
+  const known = new Set<string>([...Object.keys(errors), ...variables, ...Object.keys(runtimeSettings)]);
   const strangers = files.flatMap((file) =>
     Array.from(textOf(file).matchAll(/\b[45]\d\d `([a-z_]+)`|`([A-Z]+(?:_[A-Z]+)+)(?:=[^`]*)?`/g))
       .map(([, code, variable]) => (code ?? variable) as string)
