@@ -69,6 +69,7 @@ test("a key is looked up once, by its hash, and the limiter is told what is know
 
 test("one key too many forgets nobody who still asks, and in the end those who no longer do", async () => {
   const lookedUp: string[] = [];
+  const told: number[] = [];
   const few = callers({
     store: {
       keyByHash: (hash) => {
@@ -77,12 +78,12 @@ test("one key too many forgets nobody who still asks, and in the end those who n
       },
     },
     introduce: () => {},
-    keyWasUsed: () => {},
+    keyWasUsed: (keyId) => void told.push(keyId),
     keysInAGeneration: 3,
   });
   const ask = async (key: string) =>
     expect(await few.identify(asked({ "x-api-key": key }), NOW)).not.toBeInstanceOf(Failure);
-  const steady = (await aKey()).key;
+  const { key: steady, id: steadyId } = await aKey();
   const gone = (await aKey()).key;
   for (const key of [steady, gone]) await ask(key);
   for (let each = 0; each < 10; each++) {
@@ -90,6 +91,8 @@ test("one key too many forgets nobody who still asks, and in the end those who n
     await ask(steady);
   }
   expect(lookedUp.filter((hash) => hash === hashOf(steady))).toHaveLength(1);
+  // Its last use goes along: it is told once a minute all the same.
+  expect(told.filter((id) => id === steadyId)).toHaveLength(1);
   await ask(gone);
   expect(lookedUp.filter((hash) => hash === hashOf(gone))).toHaveLength(2);
 });
