@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { check } from "./check.ts";
 import { type Contender, everyone, startContender } from "./contenders.ts";
-import type { Missing, Table } from "./figures.ts";
+import type { Missing, Table, Taken } from "./figures.ts";
 import { copied, type Filled, type Filling, filled, PETS } from "./fill.ts";
 import type { Options } from "./options.ts";
 import { checkLog, checkSyncs } from "./promises.ts";
@@ -28,6 +28,11 @@ export interface InLine {
   readonly store: Filled;
 }
 
+interface Line {
+  readonly all: readonly InLine[];
+  readonly absent: readonly Missing[];
+}
+
 /** What a scenario has: its files, servers and whatever else it keeps end with it, however it ends. */
 export interface Bench {
   readonly options: Options;
@@ -47,9 +52,8 @@ export interface Bench {
 
 /** What scenarios of one run share. */
 export interface Benches extends AsyncDisposable {
-  readonly missing: readonly Missing[];
-  /** The tables of a scenario; if it fails, none of them, and a reason among what is missing. */
-  tablesOf(scenario: Scenario): Promise<Table[]>;
+  /** What a scenario gives; if it fails, no table, and the reason. */
+  taken(scenario: Scenario): Promise<Taken>;
 }
 
 export function benches(options: Options): Benches {
@@ -58,7 +62,6 @@ export function benches(options: Options): Benches {
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const kept = new AsyncDisposableStack();
   const shared = kept.use(servers());
-  const missing: Missing[] = [];
   const undisturbed = patience(options.pace.patienceSeconds);
 
   let base: Filled | undefined;
@@ -76,22 +79,23 @@ export function benches(options: Options): Benches {
     await check(contender, server, store);
     return { contender, server, store };
   };
-  let line: Promise<readonly InLine[]> | undefined;
+  let line: Promise<Line> | undefined;
   /** A peer that fails its check is not timed; ours has to pass. */
-  const lineUp = async () => {
+  const lineUp = async (): Promise<Line> => {
     const all: InLine[] = [];
+    const absent: Missing[] = [];
     for (const contender of everyone) {
       try {
         all.push(await inLine(contender));
       } catch (error) {
         if (contender.isOurs) throw error;
-        missing.push({ what: contender.name, reason: (error as Error).message });
+        absent.push({ what: contender.name, reason: (error as Error).message });
       }
     }
-    return all;
+    return { all, absent };
   };
 
-  const during = async <T>(name: string, work: (bench: Bench) => Promise<T>): Promise<T> => {
+  const during = async ({ name, run }: Scenario): Promise<Omit<Taken, "seconds">> => {
     const place = join(folder, `${name}-scenario`);
     mkdirSync(place);
     await using own = new AsyncDisposableStack();
@@ -100,8 +104,9 @@ export function benches(options: Options): Benches {
     // Servers end before what they depend on.
     const resources = own.use(new AsyncDisposableStack());
     const stores = new Map<string, Filled>();
-    return await withinTime(
-      work({
+    let missing: readonly Missing[] = [];
+    const tables = await withinTime(
+      run({
         options,
         folder: place,
         servers: own.use(servers()),
@@ -114,23 +119,25 @@ export function benches(options: Options): Benches {
         freshStore: copyInto(place),
         undisturbed,
         keep: (resource) => resources.use(resource),
-        lineUp: () => {
+        async lineUp() {
           line ??= lineUp();
-          return line;
+          const { all, absent } = await line;
+          missing = absent;
+          return all;
         },
       }),
       SCENARIO_MS + TABLES * options.pace.patienceSeconds * 1000,
     );
+    return { tables, missing };
   };
   return {
-    missing,
-    async tablesOf(scenario) {
-      try {
-        return await during(scenario.name, (bench) => scenario.run(bench));
-      } catch (error) {
-        missing.push({ what: scenario.name, reason: (error as Error).message });
-        return [];
-      }
+    async taken(scenario) {
+      const from = performance.now();
+      const given = await during(scenario).catch((error: Error) => ({
+        tables: [],
+        missing: [{ what: scenario.name, reason: error.message }],
+      }));
+      return { ...given, seconds: (performance.now() - from) / 1000 };
     },
     async [Symbol.asyncDispose]() {
       await kept.disposeAsync();

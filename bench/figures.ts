@@ -35,6 +35,13 @@ export interface Table {
   readonly note?: string | undefined;
 }
 
+/** What a scenario gave, and how long it took. */
+export interface Taken {
+  readonly tables: readonly Table[];
+  readonly missing: readonly Missing[];
+  readonly seconds: number;
+}
+
 export const OURS = "petstore";
 
 /** The middle of some numbers; of an even count the upper one of the two. */

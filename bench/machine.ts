@@ -21,14 +21,16 @@ export async function surroundings(): Promise<[string, string][]> {
   ];
 }
 
-/** The commit, and whether the files are as it has them; the report itself is no part of what is measured. */
+/** The commit, and by what the files differ from it; the report itself is no part of what is measured. */
 function commit(): string {
   const git = (...args: string[]) =>
     Bun.spawnSync(["git", ...args], { cwd: root })
       .stdout.toString()
       .trim();
-  const isChanged = git("status", "--porcelain", "--", ".", ":!bench/RESULTS.md", ":!bench/plots") !== "";
-  return `${git("rev-parse", "--short", "HEAD")}${isChanged ? ", with changes" : ""}`;
+  const measured = ["--", ".", ":!bench/RESULTS.md", ":!bench/plots"];
+  const changed = git("status", "--porcelain", ...measured) + git("diff", "HEAD", ...measured);
+  const changes = changed === "" ? "" : `, with changes (${Bun.hash(changed).toString(36)})`;
+  return `${git("rev-parse", "--short", "HEAD")}${changes}`;
 }
 
 function said(program: string, flag: string): string {

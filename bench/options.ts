@@ -4,7 +4,11 @@ import type { Pace } from "./rounds.ts";
 export interface Options {
   readonly pace: Pace;
   readonly isQuick: boolean;
+  /** A part, or a hurry, does not replace the figures of a whole run. */
+  readonly isWhole: boolean;
   readonly only: readonly string[] | undefined;
+  /** Goes on with the last whole run. */
+  readonly isResumed: boolean;
   /** Where the report and the plots are written, if anywhere. */
   readonly out: string | undefined;
 }
@@ -25,16 +29,20 @@ export function readOptions(args: readonly string[], names: readonly string[]): 
       seconds: { type: "string" },
       connections: { type: "string", default: "64" },
       patience: { type: "string" },
+      resume: { type: "boolean", default: false },
       out: { type: "string" },
       help: { type: "boolean", short: "h", default: false },
     },
   });
   if (values.help) return null;
-  const { quick: isQuick } = values;
+  const { quick: isQuick, resume: isResumed } = values;
   const only = values.only?.split(",").map((name) => name.trim());
   const unknown = only?.filter((name) => !names.includes(name)) ?? [];
   if (unknown.length > 0)
     throw new Error(`There is no scenario ${unknown.join(", ")}. There are ${names.join(", ")}.`);
+  const isWhole = !isQuick && !only;
+  if (isResumed && !isWhole)
+    throw new Error("--resume goes on with a whole run: leave out --quick and --only.");
   const pace: Pace = {
     rounds: positive("rounds", values.rounds ?? String(isQuick ? QUICK_ROUNDS : ROUNDS)),
     seconds: positive("seconds", values.seconds ?? (isQuick ? "1" : "3")),
@@ -42,8 +50,14 @@ export function readOptions(args: readonly string[], names: readonly string[]): 
     connections: positive("connections", values.connections),
     patienceSeconds: positive("patience", values.patience ?? String(isQuick ? 1 : PATIENCE_SECONDS)),
   };
-  // A part, or a hurry, does not replace the figures of a whole run.
-  return { pace, isQuick, only, out: values.out ?? (isQuick || only ? undefined : import.meta.dir) };
+  return {
+    pace,
+    isQuick,
+    isWhole,
+    only,
+    isResumed,
+    out: values.out ?? (isWhole ? import.meta.dir : undefined),
+  };
 }
 
 function positive(name: string, text: string): number {
@@ -64,6 +78,7 @@ npm run bench -- [options]
   --seconds <n>       seconds of load in a round (3; a whole run is longer by 10 minutes for each)
   --connections <n>   connections of the load (64)
   --patience <n>      seconds for each table, or left for the next, to wait for calm and measure again (${PATIENCE_SECONDS})
+  --resume            goes on with the last whole run: what it has not, and what others disturbed; the less disturbed counts
   --out <folder>      where RESULTS.md and plots/ are written (bench/ for a whole run, nowhere otherwise)
   --help              this
 
@@ -77,6 +92,7 @@ Examples:
   npm run bench -- --seconds 1                      the same in shorter rounds, about 30 minutes
   npm run bench -- --quick                          everything once, briefly: about 6 minutes
   npm run bench -- --seconds 1 --patience 240       on a machine whose neighbours are busy: up to two hours
+  npm run bench -- --seconds 1 --resume             goes on with that: it was cut off, or a storm came
   npm run bench -- --only get,post                  two scenarios
   npm run bench -- --only clients --rounds 9        one, with more rounds
   TMPDIR=/mnt/large npm run bench -- --only pets    ten million rows need room there: it asks for 10 GiB

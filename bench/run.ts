@@ -2,7 +2,6 @@
 import { join } from "node:path";
 import { judged, judgedEvenly } from "./aims.ts";
 import { benches, type Scenario } from "./bench.ts";
-import type { Table } from "./figures.ts";
 import { install } from "./install.ts";
 import { surroundings } from "./machine.ts";
 import { help, type Options, readOptions } from "./options.ts";
@@ -15,6 +14,7 @@ import { processScenarios } from "./scenarios/process.ts";
 import { requestScenarios } from "./scenarios/requests.ts";
 import { scaledScenarios } from "./scenarios/scaled.ts";
 import { sizeScenarios } from "./scenarios/sizes.ts";
+import { begunRun, isWanting, resumedRun } from "./sittings.ts";
 
 const scenarios: readonly Scenario[] = [
   ...requestScenarios,
@@ -25,6 +25,9 @@ const scenarios: readonly Scenario[] = [
   ...diskScenarios,
   ...scaledScenarios,
 ];
+
+/** The last whole run, as far as it came. */
+const KEPT = join(import.meta.dir, ".tmp/run.json");
 
 try {
   const options = readOptions(
@@ -40,39 +43,48 @@ try {
 
 async function run(options: Options): Promise<boolean> {
   await install();
-  const began = performance.now();
-  const machine = await surroundings();
   const { rounds, seconds, connections } = options.pace;
-  const pace = ["pace", `${rounds} rounds of ${seconds} s, ${connections} connections`] as const;
-  for (const [name, value] of [...machine, pace]) console.log(`${name.padEnd(10)}${value}`);
+  const about = [
+    ...(await surroundings()),
+    ["pace", `${rounds} rounds of ${seconds} s, ${connections} connections`] as const,
+  ];
+  for (const [name, value] of about) console.log(`${name.padEnd(10)}${value}`);
+  const run = options.isResumed
+    ? await resumedRun(about, KEPT)
+    : begunRun(about, options.isWhole ? KEPT : undefined);
 
-  const tables: Table[] = [];
   await using all = benches(options);
   for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.once(signal, async () => {
       await all[Symbol.asyncDispose]();
       process.exit(1);
     });
-  for (const scenario of scenarios) {
-    if (options.only && !options.only.includes(scenario.name)) continue;
-    const from = performance.now();
-    const told = all.missing.length;
-    for (const table of await all.tablesOf(scenario)) {
-      tables.push(table);
-      console.log(`\n${printed(table)}`);
-    }
-    for (const { what, reason } of all.missing.slice(told)) console.error(`\nMISSING ${what}: ${reason}`);
-    console.log(`\n(${scenario.name}: ${lasted(from)})`);
+  const asked = scenarios.filter(({ name }) => options.only?.includes(name) ?? true);
+  for (const scenario of asked) {
+    const before = run.takenOf(scenario.name);
+    if (before && !isWanting(before)) continue;
+    const taken = await all.taken(scenario);
+    for (const table of taken.tables) console.log(`\n${printed(table)}`);
+    for (const { what, reason } of taken.missing) console.error(`\nMISSING ${what}: ${reason}`);
+    console.log(`\n(${scenario.name}: ${lasting(taken.seconds)})`);
+    await run.take(scenario.name, taken);
   }
+  const taken = asked.flatMap(({ name }) => run.takenOf(name) ?? []);
+  const tables = taken.flatMap((each) => each.tables);
+  // A peer that failed its check is missing in many scenarios.
+  const missing = Array.from(
+    new Map(taken.flatMap((each) => each.missing).map((each) => [each.what, each])).values(),
+  );
   console.log(`\n${printedAims([...judged(tables), ...judgedEvenly(tables)])}\n`);
-  const about = [...machine, pace, ["took", lasted(began)] as const];
-  if (options.out !== undefined) await write(options.out, options, { tables, missing: all.missing, about });
-  return all.missing.length === 0;
+  const took = lasting(taken.reduce((sum, each) => sum + each.seconds, 0));
+  const sittings = run.sittings === 1 ? "" : `, in ${run.sittings} sittings`;
+  if (options.out !== undefined)
+    await write(options.out, options, { tables, missing, about: [...about, ["took", took + sittings]] });
+  return missing.length === 0;
 }
 
-function lasted(from: number): string {
-  const seconds = Math.round((performance.now() - from) / 1000);
-  return seconds < 100 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+function lasting(seconds: number): string {
+  return seconds < 100 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`;
 }
 
 async function write(

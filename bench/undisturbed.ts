@@ -5,7 +5,7 @@ import { SERVER_CORE } from "./wrk.ts";
 /** How much of the time a machine's owner may give to others before what was measured is measured again, ... */
 const STOLEN_SHARE = 0.03;
 /** ... for how much of it the server's core may be slowed down by others, ... */
-const SLOWED_SHARE = 0.15;
+export const SLOWED_SHARE = 0.15;
 /** ... and how often it is tried; then the least disturbed counts. */
 const ATTEMPTS = 5;
 /** A storm lasts for seconds or for minutes: before each attempt it is looked whether there is one, for so long at a time. */

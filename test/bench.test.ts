@@ -1,12 +1,13 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { figureOf, type Table, times } from "../bench/figures.ts";
+import { figureOf, type Table, type Taken, times } from "../bench/figures.ts";
 import { type Options, readOptions } from "../bench/options.ts";
 import { drawn } from "../bench/plots.ts";
 import { notesIn, report } from "../bench/report.ts";
 import { resident } from "../bench/resident.ts";
+import { begunRun, isWanting, resumedRun } from "../bench/sittings.ts";
 import { type Disturbance, patience } from "../bench/undisturbed.ts";
 
 const root = join(import.meta.dir, "..");
@@ -158,6 +159,84 @@ describe("what was measured while others disturbed the machine", () => {
     expect(await waitedSeconds()).toBe(0);
     isStormy = true;
     expect(await waitedSeconds()).toBe(120);
+  });
+});
+
+describe("a run of several sittings", () => {
+  const about = [
+    ["commit", "abc"],
+    ["pace", "5 rounds"],
+  ] as const;
+  const folder = join(tmpdir(), `petstore-runs-${crypto.randomUUID()}`);
+  const fileOf = () => join(folder, `${crypto.randomUUID()}.json`);
+  afterAll(() => rmSync(folder, { recursive: true }));
+  /** A scenario's only table, whose figure says when it was taken. */
+  const takenAt = (time: number, slowedShare: number, missing: Taken["missing"] = []): Taken => ({
+    tables: [
+      {
+        name: "get",
+        title: "GET of a pet",
+        unit: "requests/s",
+        wantsMore: true,
+        against: "petstore",
+        figures: [{ ...figureOf("petstore", [time]), slowedShare }],
+      },
+    ],
+    missing,
+    seconds: 60,
+  });
+  const timeOf = (taken: Taken | undefined) => taken?.tables[0]?.figures[0]?.middle;
+
+  test("goes on with what the last one took, and counts the sittings", async () => {
+    const file = fileOf();
+    await begunRun(about, file).take("get", takenAt(1, 0.1));
+    await (await resumedRun(about, file)).take("list", takenAt(2, 0.1));
+    const last = await resumedRun(about, file);
+    expect(last.sittings).toBe(3);
+    expect([timeOf(last.takenOf("get")), timeOf(last.takenOf("list"))]).toEqual([1, 2]);
+    expect(last.takenOf("post")).toBeUndefined();
+    expect(timeOf(begunRun(about, file).takenOf("get"))).toBeUndefined();
+  });
+
+  test("has what was disturbed less, or lacks less, whatever the figures are", async () => {
+    const file = fileOf();
+    const failed = [{ what: "hono", reason: "It gave no answer." }];
+    const sittings: [Taken, number][] = [
+      [takenAt(1, 0.2, failed), 1],
+      [takenAt(2, 0.9), 2],
+      [takenAt(3, 0.1, failed), 2],
+      [takenAt(4, 0.4), 4],
+      [takenAt(5, 0.5), 4],
+    ];
+    await begunRun(about, file).take("get", takenAt(0, 0.3, failed));
+    for (const [taken, counts] of sittings) {
+      await (await resumedRun(about, file)).take("get", taken);
+      expect(timeOf((await resumedRun(about, file)).takenOf("get"))).toBe(counts);
+    }
+  });
+
+  test("wants what failed or was disturbed once more, and nothing else", () => {
+    expect(isWanting(takenAt(1, 0.15))).toBe(false);
+    expect(isWanting(takenAt(1, 0.16))).toBe(true);
+    expect(isWanting(takenAt(1, 0, [{ what: "get", reason: "It hung." }]))).toBe(true);
+  });
+
+  test("is of one commit at one pace, and has a beginning", async () => {
+    const file = fileOf();
+    await expect(resumedRun(about, file)).rejects.toThrow(
+      "There is no run to go on with: begin one without --resume.",
+    );
+    await begunRun(about, file).take("get", takenAt(1, 0));
+    const other = [["commit", "def"], about[1]] as const;
+    await expect(resumedRun(other, file)).rejects.toThrow(
+      "The run to go on with had another commit (abc, now def): begin one without --resume.",
+    );
+  });
+
+  test("is a whole one", () => {
+    const { exitCode, err } = bench("--resume", "--only", "get");
+    expect(exitCode).toBe(1);
+    expect(err).toContain("--resume goes on with a whole run: leave out --quick and --only.");
   });
 });
 

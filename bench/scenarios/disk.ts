@@ -1,10 +1,11 @@
 import type { Scenario } from "../bench.ts";
 import { petstore, startContender } from "../contenders.ts";
-import { type Figure, figureOf } from "../figures.ts";
+import { type Figure, figureOf, median } from "../figures.ts";
 import { PETS } from "../fill.ts";
 import { orders, petsById } from "../requests.ts";
 import { resident } from "../resident.ts";
-import { load } from "../wrk.ts";
+import type { Calm } from "../undisturbed.ts";
+import { load, type Measured } from "../wrk.ts";
 
 const SYNC_MICROSECONDS = 5000;
 const READING = 16;
@@ -41,22 +42,30 @@ export const diskScenarios: readonly Scenario[] = [
       using _ = resident(store.path);
       await Promise.all([read(warmUpSeconds), write(warmUpSeconds)]);
 
-      const alone: number[] = [];
-      const beside: number[] = [];
+      const alone: Calm<Measured>[] = [];
+      const beside: Calm<Measured>[] = [];
       const written: number[] = [];
       const measuredCalmly = bench.undisturbed();
       for (let round = 0; round < rounds; round++) {
-        alone.push((await measuredCalmly(() => read(seconds))).measured.p99Milliseconds);
+        alone.push(await measuredCalmly(() => read(seconds)));
         const both = await measuredCalmly(() => Promise.all([read(seconds), write(seconds)]));
         const [reads, writes] = both.measured;
-        beside.push(reads.p99Milliseconds);
+        beside.push({ ...both, measured: reads });
         written.push(writes.requestsPerSecond);
       }
       await stop();
-      const figures: Figure[] = [figureOf(ALONE, alone), figureOf(BESIDE, beside)];
+      const figures: Figure[] = [p99Of(ALONE, alone), p99Of(BESIDE, beside)];
       const note = `${rounds} rounds; ${READING} connections read, ${WRITING} order; ${Math.round(figureOf("", written).middle)} orders/s meanwhile.`;
       const title = "p99 of GET by id, every sync taking 5 ms";
       return [{ name: "slow-disk", title, unit: "ms", wantsMore: false, against: ALONE, figures, note }];
     },
   },
 ];
+
+function p99Of(who: string, rounds: readonly Calm<Measured>[]): Figure {
+  const figure = figureOf(
+    who,
+    rounds.map(({ measured }) => measured.p99Milliseconds),
+  );
+  return { ...figure, slowedShare: median(rounds.map(({ slowed }) => slowed)) };
+}

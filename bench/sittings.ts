@@ -1,0 +1,69 @@
+import { median, type Taken } from "./figures.ts";
+import { SLOWED_SHARE } from "./undisturbed.ts";
+
+/** What figures depend on, as names and values. */
+export type About = readonly (readonly [string, string])[];
+
+/** A run as it is kept in a file: it may take several sittings, because a machine is shut down, or its neighbours are busy. */
+interface Kept {
+  readonly about: About;
+  readonly sittings: number;
+  readonly taken: Readonly<Record<string, Taken>>;
+}
+
+export interface Run {
+  readonly sittings: number;
+  takenOf(scenario: string): Taken | undefined;
+  /** Of what a scenario gave in two sittings that counts which lacks less, and then which others disturbed less, whatever the figures are. */
+  take(scenario: string, taken: Taken): Promise<void>;
+}
+
+/** A run from its beginning; where no file is named, nothing of it is kept. */
+export function begunRun(about: About, file?: string): Run {
+  return sitting({ about, sittings: 1, taken: {} }, file);
+}
+
+/** Goes on with the run that the file keeps, which must be one of the same program at the same pace on the same machine. */
+export async function resumedRun(about: About, file: string): Promise<Run> {
+  if (!(await Bun.file(file).exists()))
+    throw new Error("There is no run to go on with: begin one without --resume.");
+  const kept = (await Bun.file(file).json()) as Kept;
+  const before = new Map(kept.about);
+  for (const [name, value] of about)
+    if (before.get(name) !== value)
+      throw new Error(
+        `The run to go on with had another ${name} (${before.get(name)}, now ${value}): begin one without --resume.`,
+      );
+  return sitting({ ...kept, sittings: kept.sittings + 1 }, file);
+}
+
+function sitting({ about, sittings, taken: before }: Kept, file: string | undefined): Run {
+  const taken = new Map(Object.entries(before));
+  return {
+    sittings,
+    takenOf: (scenario) => taken.get(scenario),
+    async take(scenario, now) {
+      const last = taken.get(scenario);
+      if (last && !isBetter(now, last)) return;
+      taken.set(scenario, now);
+      const kept: Kept = { about, sittings, taken: Object.fromEntries(taken) };
+      if (file !== undefined) await Bun.write(file, JSON.stringify(kept));
+    },
+  };
+}
+
+function isBetter(one: Taken, other: Taken): boolean {
+  if (one.missing.length !== other.missing.length) return one.missing.length < other.missing.length;
+  return disturbance(one) < disturbance(other);
+}
+
+/** Whether another sitting could make it better. */
+export function isWanting(taken: Taken): boolean {
+  return taken.missing.length > 0 || disturbance(taken) > SLOWED_SHARE;
+}
+
+/** For which share of its rounds others slowed the server's core down, in the middle of a table's figures, and in the worst table. */
+function disturbance({ tables }: Taken): number {
+  const shares = tables.map(({ figures }) => median(figures.map(({ slowedShare = 0 }) => slowedShare)));
+  return Math.max(0, ...shares);
+}
