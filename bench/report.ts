@@ -1,6 +1,7 @@
 import { type Judged, judged, judgedEvenly } from "./aims.ts";
 import { type Figure, find, type Missing, shown, type Table, times } from "./figures.ts";
 import type { Options } from "./options.ts";
+import type { About } from "./sittings.ts";
 
 /** A table for the terminal. */
 export function printed(table: Table): string {
@@ -26,8 +27,7 @@ export function printedAims(aims: readonly Judged[]): string {
 export interface Results {
   readonly tables: readonly Table[];
   readonly missing: readonly Missing[];
-  /** What the figures depend on, as names and values. */
-  readonly about: readonly (readonly [string, string])[];
+  readonly about: About;
   readonly plots: readonly { readonly name: string; readonly title: string }[];
   readonly notes: Notes;
 }

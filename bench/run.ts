@@ -14,7 +14,7 @@ import { processScenarios } from "./scenarios/process.ts";
 import { requestScenarios } from "./scenarios/requests.ts";
 import { scaledScenarios } from "./scenarios/scaled.ts";
 import { sizeScenarios } from "./scenarios/sizes.ts";
-import { begunRun, isWanting, resumedRun } from "./sittings.ts";
+import { type About, begunRun, isWanting, type Run, resumedRun } from "./sittings.ts";
 
 const scenarios: readonly Scenario[] = [
   ...requestScenarios,
@@ -60,6 +60,7 @@ async function run(options: Options): Promise<boolean> {
       process.exit(1);
     });
   const asked = scenarios.filter(({ name }) => options.only?.includes(name) ?? true);
+  const isComplete = () => asked.every(({ name }) => run.takenOf(name));
   for (const scenario of asked) {
     const before = run.takenOf(scenario.name);
     if (before && !isWanting(before)) continue;
@@ -68,33 +69,39 @@ async function run(options: Options): Promise<boolean> {
     for (const { what, reason } of taken.missing) console.error(`\nMISSING ${what}: ${reason}`);
     console.log(`\n(${scenario.name}: ${lasting(taken.seconds)})`);
     await run.take(scenario.name, taken);
+    // A later sitting makes the report better step by step, and may be stopped at any time.
+    if (isComplete()) await write(options, resultsOf(run, asked, about));
   }
-  const taken = asked.flatMap(({ name }) => run.takenOf(name) ?? []);
-  const tables = taken.flatMap((each) => each.tables);
-  // A peer that failed its check is missing in many scenarios.
-  const missing = Array.from(
-    new Map(taken.flatMap((each) => each.missing).map((each) => [each.what, each])).values(),
-  );
+  const { tables, missing } = resultsOf(run, asked, about);
   console.log(`\n${printedAims([...judged(tables), ...judgedEvenly(tables)])}\n`);
-  const took = lasting(taken.reduce((sum, each) => sum + each.seconds, 0));
-  const sittings = run.sittings === 1 ? "" : `, in ${run.sittings} sittings`;
-  if (options.out !== undefined)
-    await write(options.out, options, { tables, missing, about: [...about, ["took", took + sittings]] });
   return missing.length === 0;
+}
+
+type Figures = Pick<Results, "tables" | "missing" | "about">;
+
+function resultsOf(run: Run, asked: readonly Scenario[], about: About): Figures {
+  const taken = asked.flatMap(({ name }) => run.takenOf(name) ?? []);
+  // A peer that failed its check is missing in many scenarios.
+  const missing = new Map(taken.flatMap((each) => each.missing).map((each) => [each.what, each]));
+  const took = lasting(taken.reduce((sum, { seconds }) => sum + seconds, 0));
+  const sittings = run.sittings === 1 ? "" : `, in ${run.sittings} sittings`;
+  return {
+    tables: taken.flatMap(({ tables }) => tables),
+    missing: Array.from(missing.values()),
+    about: [...about, ["took", took + sittings]],
+  };
 }
 
 function lasting(seconds: number): string {
   return seconds < 100 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`;
 }
 
-async function write(
-  folder: string,
-  options: Options,
-  results: Pick<Results, "tables" | "missing" | "about">,
-): Promise<void> {
-  const plots = drawn(results.tables);
+async function write(options: Options, figures: Figures): Promise<void> {
+  const { out: folder } = options;
+  if (folder === undefined) return;
+  const plots = drawn(figures.tables);
   const notes = notesIn(await Bun.file(join(import.meta.dir, "notes.md")).text());
   for (const { name, svg } of plots) await Bun.write(join(folder, `plots/${name}.svg`), svg);
-  await Bun.write(join(folder, "RESULTS.md"), report({ ...results, plots, notes }, options));
+  await Bun.write(join(folder, "RESULTS.md"), report({ ...figures, plots, notes }, options));
   console.log(`Written to ${join(folder, "RESULTS.md")}`);
 }
