@@ -1,4 +1,4 @@
-import { median, type Taken } from "./figures.ts";
+import type { Taken } from "./figures.ts";
 import { SLOWED_SHARE } from "./undisturbed.ts";
 
 /** What figures depend on, as names and values. */
@@ -62,8 +62,8 @@ export function isWanting(taken: Taken): boolean {
   return taken.missing.length > 0 || disturbance(taken) > SLOWED_SHARE;
 }
 
-/** For which share of its rounds others slowed the server's core down, in the middle of a table's figures, and in the worst table. */
+/** For which share of its rounds others slowed the server's core down, of the figure that had the worst of it: a comparison is as good as the worse of its two. */
 function disturbance({ tables }: Taken): number {
-  const shares = tables.map(({ figures }) => median(figures.map(({ slowedShare = 0 }) => slowedShare)));
-  return Math.max(0, ...shares);
+  const figures = tables.flatMap((table) => table.figures);
+  return Math.max(0, ...figures.map(({ slowedShare = 0 }) => slowedShare));
 }
