@@ -1,3 +1,4 @@
+import { rename } from "node:fs/promises";
 import type { Taken } from "./figures.ts";
 import { SLOWED_SHARE } from "./undisturbed.ts";
 
@@ -12,6 +13,7 @@ interface Kept {
 }
 
 export interface Run {
+  /** Those of which nothing counts in the end, too. */
   readonly sittings: number;
   takenOf(scenario: string): Taken | undefined;
   /** Of what a scenario gave in two sittings that counts which lacks less, and then which others disturbed less, whatever the figures are. */
@@ -44,12 +46,17 @@ function sitting({ about, sittings, taken: before }: Kept, file: string | undefi
     takenOf: (scenario) => taken.get(scenario),
     async take(scenario, now) {
       const last = taken.get(scenario);
-      if (last && !isBetter(now, last)) return;
-      taken.set(scenario, now);
-      const kept: Kept = { about, sittings, taken: Object.fromEntries(taken) };
-      if (file !== undefined) await Bun.write(file, JSON.stringify(kept));
+      if (!last || isBetter(now, last)) taken.set(scenario, now);
+      if (file !== undefined) await write(file, { about, sittings, taken: Object.fromEntries(taken) });
     },
   };
+}
+
+/** Whole or not at all: what is kept is for the case that a machine is shut down. */
+async function write(file: string, kept: Kept): Promise<void> {
+  const unfinished = `${file}.unfinished`;
+  await Bun.write(unfinished, JSON.stringify(kept));
+  await rename(unfinished, file);
 }
 
 function isBetter(one: Taken, other: Taken): boolean {

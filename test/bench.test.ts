@@ -217,6 +217,8 @@ describe("a run of several sittings", () => {
       await (await resumedRun(about, file)).take("get", taken);
       expect(timeOf((await resumedRun(about, file)).takenOf("get"))).toBe(counts);
     }
+    // The next one is counted with those that were of no use.
+    expect((await resumedRun(about, file)).sittings).toBe(sittings.length + 2);
   });
 
   test("wants what failed or was disturbed once more, and nothing else", () => {
