@@ -54,10 +54,11 @@ async function run(options: Options): Promise<boolean> {
     : begunRun(about, options.isWhole ? KEPT : undefined);
 
   await using all = benches(options);
+  let ending: Promise<void> | undefined;
+  // A terminal, or a program that starts us, may say it twice: what runs and what lies about goes all the same.
   for (const signal of ["SIGINT", "SIGTERM"] as const)
-    process.once(signal, async () => {
-      await all[Symbol.asyncDispose]();
-      process.exit(1);
+    process.on(signal, () => {
+      ending ??= Promise.resolve(all[Symbol.asyncDispose]()).finally(() => process.exit(1));
     });
   const asked = scenarios.filter(({ name }) => options.only?.includes(name) ?? true);
   const isComplete = () => asked.every(({ name }) => run.takenOf(name));
@@ -65,6 +66,8 @@ async function run(options: Options): Promise<boolean> {
     const before = run.takenOf(scenario.name);
     if (before && !isWanting(before)) continue;
     const taken = await all.taken(scenario);
+    // What failed because its servers were ended is no result.
+    await ending;
     for (const table of taken.tables) console.log(`\n${printed(table)}`);
     for (const { what, reason } of taken.missing) console.error(`\nMISSING ${what}: ${reason}`);
     console.log(`\n(${scenario.name}: ${lasting(taken.seconds)})`);
