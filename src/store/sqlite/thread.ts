@@ -4,17 +4,12 @@ import type { Writes } from "../../core/ports.ts";
 import type { Rules } from "../../core/rules.ts";
 import { commitTogether } from "./batch.ts";
 import { type Connection, connect } from "./connection.ts";
+import { restsAtWork } from "./slow-disk.ts";
 import type { FromWriter, Job, ToWriter, WriterStart } from "./writer.ts";
 import { sqliteWrites } from "./writes.ts";
 
 /** Writes in one commit at the most, so that the first of them does not wait for all the others. */
 const BATCH_WRITES = 256;
-/** A commit that takes longer than this is a slow disk's: there writes wait for it anyway, and their work gives way to reads ... */
-const SLOW_COMMIT_MS = 4;
-/** ... after so much of it ... */
-const WORK_MS = 1;
-/** ... for so long. On one core reads would wait for a whole batch. */
-const REST_MS = 0.5;
 /** Pages in the log (of 4 KiB) after which it is copied into the database once writes have paused for a moment ... */
 const COPY_AFTER_PAUSE = 1000;
 const PAUSE_MS = 50;
@@ -42,9 +37,16 @@ export function runWriter(port: Port, perform: Perform): (message: ToWriter) => 
 function writerLoop({ path, rules }: WriterStart, port: Port, perform: Perform): (message: ToWriter) => void {
   let commitMs: number | undefined;
   const rests = restsAtWork();
-  const db = timed(connect(path, "write"), (milliseconds) => {
-    commitMs = milliseconds;
-  });
+  const connection = connect(path, "write");
+  const db: Connection = {
+    ...connection,
+    commit() {
+      rests.take();
+      const began = performance.now();
+      connection.commit();
+      commitMs = performance.now() - began;
+    },
+  };
   const store = sqliteWrites(db);
   let queue: Job[] = [];
   let forgetBefore: number | undefined;
@@ -77,7 +79,7 @@ function writerLoop({ path, rules }: WriterStart, port: Port, perform: Perform):
   };
   const commitWaiting = async () => {
     const jobs = queue.splice(0, BATCH_WRITES);
-    rests.begin(commitMs ?? 0);
+    rests.begin(commitMs);
     commitMs = undefined;
     const outcomes = await commitTogether(db, jobs, ({ command, deadline }) => {
       rests.take();
@@ -111,37 +113,6 @@ function writerLoop({ path, rules }: WriterStart, port: Port, perform: Perform):
     if (isRunning) return;
     isRunning = true;
     setImmediate(run);
-  };
-}
-
-/** Lets others have the processor now and then, where the last commit tells of a slow disk. */
-function restsAtWork() {
-  // Nobody wakes it: it ends by itself.
-  const bed = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  let isSlow = false;
-  let since = 0;
-  return {
-    begin(commitMs: number): void {
-      isSlow = commitMs > SLOW_COMMIT_MS;
-      if (isSlow) since = performance.now();
-    },
-    take(): void {
-      if (!isSlow || performance.now() - since < WORK_MS) return;
-      Atomics.wait(bed, 0, 0, REST_MS);
-      since = performance.now();
-    },
-  };
-}
-
-/** The same connection, which tells how long each commit took. */
-function timed(db: Connection, onCommit: (milliseconds: number) => void): Connection {
-  return {
-    ...db,
-    commit() {
-      const began = performance.now();
-      db.commit();
-      onCommit(performance.now() - began);
-    },
   };
 }
 

@@ -3,6 +3,7 @@ import type { Command, Performed } from "../../core/perform.ts";
 import type { Rules } from "../../core/rules.ts";
 import { tooManyWait } from "../trouble.ts";
 import type { Outcome } from "./batch.ts";
+import { answersInTurns } from "./slow-disk.ts";
 import { startThread } from "./thread-life.ts";
 import { waitingWrites } from "./waiting.ts";
 
@@ -39,8 +40,13 @@ export type ToWriter =
 
 export type FromWriter = { readonly isReady: true } | Outcomes | { readonly isClosed: true };
 
+interface OutcomeOf {
+  readonly id: number;
+  readonly outcome: Outcome<Performed>;
+}
+
 export interface Outcomes {
-  readonly outcomes: readonly { readonly id: number; readonly outcome: Outcome<Performed> }[];
+  readonly outcomes: readonly OutcomeOf[];
   /** How long their commit took, if there was one. */
   readonly commitMs?: number | undefined;
 }
@@ -66,12 +72,14 @@ export async function startWriter(
   onCommit: (milliseconds: number, writes: number) => void = () => {},
 ): Promise<Writer> {
   const queue = writeQueue(bounds, (jobs) => life.tell({ jobs }));
+  const answers = answersInTurns<OutcomeOf>(({ id, outcome }) => queue.answer(id, outcome));
   const life = await startThread(thread, start, bounds.restartMs, {
     onOutcomes({ outcomes, commitMs }) {
       if (commitMs !== undefined) onCommit(commitMs, outcomes.length);
-      for (const { id, outcome } of outcomes) queue.answer(id, outcome);
+      answers.add(outcomes, commitMs);
     },
     onFall(error) {
+      answers.all();
       queue.refuseAll(error);
       onFault(error);
     },
@@ -87,6 +95,7 @@ export async function startWriter(
     async close() {
       queue.send();
       await life.close();
+      answers.all();
       queue.close();
     },
   };
