@@ -1,5 +1,3 @@
-import { availableParallelism } from "node:os";
-
 /** A commit that takes longer than this is a slow disk's: there writes wait in any case, so what they need of a processor gives way to reads. */
 const SLOW_COMMIT_MS = 4;
 /** On a single core the writer's thread rests after so much of a batch ... */
@@ -16,7 +14,7 @@ function isSlow(commitMs: number | undefined): boolean {
 
 /** Lets the thread that answers have the only core now and then, where the last commit was a slow disk's. */
 export function restsAtWork() {
-  const isOnlyCore = availableParallelism() === 1;
+  const isOnlyCore = navigator.hardwareConcurrency === 1;
   // Nobody wakes it: it ends by itself.
   const bed = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   let isDue = false;
