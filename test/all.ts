@@ -32,7 +32,7 @@ interface Step {
 const bin = (name: string) => `node_modules/.bin/${name}`;
 const found = (...patterns: string[]) =>
   patterns.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync()]).map((path) => `./${path}`);
-const tests = [bin("bun"), "--no-install", "test", "--isolate", "--timeout=30000", "--max-concurrency=4"];
+const tests = [bin("bun"), "--no-install", "test", "--isolate", "--timeout=120000", "--max-concurrency=4"];
 /** They hold servers to promises in time, and so have the machine for themselves. */
 const timed = found("test/scaled/*.test.ts", "test/limits/cluster.test.ts");
 const commands = found("test/{cli,move}/*.test.ts");

@@ -7,7 +7,7 @@ const command = [
   "--no-install",
   "test",
   "--isolate",
-  "--timeout=30000",
+  "--timeout=120000",
   "--max-concurrency=4",
 ];
 const tests = Bun.spawn([...command, ...process.argv.slice(2)], {

@@ -66,8 +66,6 @@ export async function run(command: readonly string[], { env = {}, in: cwd }: Ask
 export interface Served extends AsyncDisposable {
   readonly url: string;
   readonly pid: number;
-  /** From the start of the process to the line that says where it listens. */
-  readonly startedInMs: number;
   readonly stdout: () => string;
   readonly stderr: () => string;
   /** Sends a signal and gives the exit code; more than 128 is a signal's. */
@@ -92,7 +90,6 @@ export async function serving({
   in: cwd,
   database,
 }: Serving): Promise<Served> {
-  const started = performance.now();
   const child = Bun.spawn([...under, ...command], {
     env: bareEnv({ DATABASE_URL: database, PORT: "0", ...env }),
     ...(cwd !== undefined && { cwd }),
@@ -116,7 +113,6 @@ export async function serving({
   return {
     url,
     pid: child.pid,
-    startedInMs: performance.now() - started,
     stdout: stdout.text,
     stderr: stderr.text,
     end,

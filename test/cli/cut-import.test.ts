@@ -112,7 +112,7 @@ test("while a store is imported a server and every command say so, and change no
   expect(existsSync(join(cut.folder, "copy.db"))).toBe(false);
   expect(await finish()).toBe(0);
   expect(await exported(database)).toBe(cut.whole);
-}, 30_000);
+});
 
 test("a link that is there before its file leads an import, and who asks for one, to the same place", async () => {
   await using cut = await aCutExport();

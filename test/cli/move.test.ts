@@ -200,7 +200,7 @@ test("what cannot be done is said in one sentence, with exit code 1, and changes
   expect(await exported(target.url)).toBe(empty);
   const noFile = await petstore(["export"], at(source));
   expect({ code: noFile.code, stdout: noFile.stdout }).toEqual({ code: 2, stdout: "" });
-}, 30_000);
+});
 
 test.each(["-", "a file"])(
   "what is no export, from %s, is refused by what it is, and no store is made for it",
@@ -283,7 +283,7 @@ test("an export that cannot be written to its end leaves no file, and a reader t
   const gone = await run(["sh", "-c", `(${PETSTORE} export -; echo $? >&2) | head -1`], at(source));
   expect(gone.stdout).toStartWith('{"format":"petstore-export"');
   expect(gone.stderr).toMatch(/^petstore: Cannot write the export: EPIPE[^\n]+\n1\n$/);
-}, 30_000);
+});
 
 /** A store whose export takes a second or so, what is in its folder, and an export of it that has begun. */
 async function anExportUnderWay() {
@@ -340,7 +340,7 @@ test("a file that comes by its name while an export is made is not replaced", as
     `petstore: ${shop.file} is there already. Name a new file.\n`,
   ]);
   expect([shop.names(), readFileSync(shop.file, "utf8")]).toEqual([["store.ndjson"], "kept"]);
-}, 30_000);
+});
 
 test("a bar shows how far it is on a terminal, and nowhere else", async () => {
   await using source = await aPlace("sqlite");
@@ -355,4 +355,4 @@ test("a bar shows how far it is on a terminal, and nowhere else", async () => {
   expect(taken.stdout).toMatch(/\[#{30}\] 100 % {2}[\d,]+ bytes/);
   const quiet = await petstore(["export", "-"], at(target));
   expect(quiet.stdout + quiet.stderr).not.toContain("\r");
-}, 30_000);
+});

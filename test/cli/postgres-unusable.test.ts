@@ -49,7 +49,7 @@ test("a user that may not make tables is told how it may, and as the owner makes
   expect(await server.query(tables, database)).toEqual([]);
   await server.query(`alter database ${database} owner to ${role}`);
   expect((await petstore(["migrate"], { env: { DATABASE_URL: url } })).code).toBe(0);
-}, 30_000);
+});
 
 test("a user with rights to rows only serves a database that is up to date", async () => {
   const [url, role] = [await server.newStore(), await aRole()];
@@ -71,7 +71,7 @@ test("a user with rights to rows only serves a database that is up to date", asy
   const { code, stderr } = await petstore(["migrate"], { env });
   expect(code).toBe(1);
   expect(stderr).toMatch(/^petstore: The user \w+ may not make or change tables [^\n]+\n$/);
-}, 30_000);
+});
 
 test("a user without a right to the tables is told so in one sentence, and a server that loses it answers 503", async () => {
   const [url, role] = [await server.newStore(), await aRole()];
@@ -94,7 +94,7 @@ test("a user without a right to the tables is told so in one sentence, and a ser
   await server.query(`revoke all on pets from ${role}`, database);
   const response = await fetch(`${shop.url}/pets`, { headers: { "x-api-key": key } });
   expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([503, "unavailable"]);
-}, 30_000);
+});
 
 test("a database that is not in UTF8 is refused, and left as it is", async () => {
   const database = await server.newDatabase("template0 encoding 'LATIN1' locale 'C'");
@@ -104,7 +104,7 @@ test("a database that is not in UTF8 is refused, and left as it is", async () =>
     `The database is in LATIN1, and Petstore needs UTF8. Make another: createdb -E UTF8 -T template0 -O petstore petstore`,
   );
   expect(await server.query(tables, database)).toEqual([]);
-}, 30_000);
+});
 
 test("who looks at an empty database is told that it is empty, and what makes the tables", async () => {
   const database = await server.newDatabase();

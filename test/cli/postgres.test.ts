@@ -94,7 +94,7 @@ test("the doctor finds damage in PostgreSQL, and says so with exit code 3", asyn
   expect(stdout).toMatch(
     /WRONG {2}references hold: row \d+ of pets refers to a row of categories that does not exist/,
   );
-}, 30_000);
+});
 
 test("while PostgreSQL is stopped a server answers 503 with Retry-After and is not ready; then it is again by itself", async () => {
   using folder = aFolder();

@@ -41,7 +41,7 @@ test("a server asks PostgreSQL and Valkey over TLS", async () => {
   expect(open).toEqual([{ ssl: true, n: expect.any(Number) }]);
   expect(await countedIn(valkey.client())).toBe("4");
   expect(shop.stderr()).not.toContain("Warning");
-}, 30_000);
+});
 
 /** How many requests the one client that asked was counted for today. */
 async function countedIn(valkey: Redis): Promise<string | null> {

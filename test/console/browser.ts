@@ -4,7 +4,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from "p
 import type { Person, TestStore } from "../harness.ts";
 import { needed } from "../tools.ts";
 
-const PATIENCE_MS = 5000;
+const PATIENCE_MS = 20_000;
 const START_MS = 120_000;
 
 /** Starts Chromium; it talks to nobody but the servers of the tests. */

@@ -125,7 +125,7 @@ test("a kill loses at most the last second of the counts, and a stop nothing", a
   }
   await using server = await serving({ database: folder.database, env });
   expect(await used(server, key)).toBe(counted + 5);
-}, 30_000);
+});
 
 test("a kill loses no ban that admins can see", async () => {
   using folder = aFolder();
@@ -150,4 +150,4 @@ test("a kill loses no ban that admins can see", async () => {
   await using server = await serving({ database: folder.database, env });
   expect((await get(server, "/pets", key.key)).status).toBe(403);
   expect((await get(server, "/account/limits", key.key)).body.bannedUntil).toBeString();
-}, 30_000);
+});

@@ -39,7 +39,7 @@ test("requests are counted once though the answer to their write was lost", asyn
   expect(await eventually(async () => (await counted()) >= 20, 10_000)).toBe(true);
   await Bun.sleep(SETTLED_MS);
   expect(await counted()).toBe(20);
-}, 30_000);
+});
 
 /** A key whose next request is a strike. */
 async function aSpentKey(shop: Instances) {
@@ -66,7 +66,7 @@ test("a ban whose answer was lost is there once, and stays lifted when it is lif
   expect(await shop.beside.reads.ban(key.id, Date.now())).toBeNull();
   const events = await shop.server.query("select type from events where type = 'key.banned'", shop.database);
   expect(events).toHaveLength(1);
-}, 30_000);
+});
 
 test("a ban that is earned while the server drains is kept when the database is back", async () => {
   const env = { BAN_STRIKES: "2", BAN_GRACE_SECONDS: "0", SHUTDOWN_DRAIN_SECONDS: "9" };
@@ -82,4 +82,4 @@ test("a ban that is earned while the server drains is kept when the database is 
   shop.door.open();
   await stopped;
   expect(await shop.beside.reads.ban(key.id, Date.now())).not.toBeNull();
-}, 30_000);
+});

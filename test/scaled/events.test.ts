@@ -41,4 +41,4 @@ test("followers of three instances, one of which goes from one to the next, hear
     await follower.close();
   }
   expect(await wandering).toEqual(written);
-}, 30_000);
+});

@@ -69,4 +69,4 @@ test("what one instance counts is added to what another has counted, and one of 
   expect(taken.filter((isTaken) => isTaken)).toHaveLength(1);
   expect(await shop.beside.transact(async (store) => store.takeDuty("sweep", 1999, 3000))).toBe(false);
   expect(await shop.beside.transact(async (store) => store.takeDuty("sweep", 2000, 3000))).toBe(true);
-}, 30_000);
+});

@@ -158,4 +158,4 @@ test("a reader that follows a dozen writers sees each event once, in order, howe
   const upTo = await reading.reads.lastEvent();
   const all = await reading.reads.events({ after: start, upTo, limit: 1000 });
   expect(seen).toEqual(all.map(({ subject }) => subject));
-}, 30_000);
+});

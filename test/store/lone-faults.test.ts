@@ -64,7 +64,7 @@ test("while somebody holds one pet's row, orders for it are refused and everythi
 
   expect((await send("POST", "/store/orders", { petId: 1 })).status).toBe(201);
   expect((await shop.beside.diagnose()).findings).toEqual([]);
-}, 30_000);
+});
 
 test("a connection that is refused while others are answered is missed by nobody", async () => {
   await using server = await aPostgres();

@@ -69,7 +69,7 @@ test("several processes that start at once on a new file migrate it once", async
     expect(db.rows("select name from migrations order by number").map(({ name }) => name)).toEqual(names);
     db.close();
   }
-}, 30_000);
+});
 
 test("a database of a newer version is refused in a plain sentence and left as it is", async () => {
   using folder = aFolder();

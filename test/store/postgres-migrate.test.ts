@@ -46,7 +46,7 @@ test("five processes that start at once on an empty database migrate it once", a
   expect(all.map(({ code, stderr }) => `${code} ${stderr}`)).toEqual(Array(5).fill("0 "));
   const applied = all.map(({ stdout }) => JSON.parse(stdout).applied).filter((each) => each.length > 0);
   expect(applied).toEqual([names]);
-}, 30_000);
+});
 
 test("an old database gets only what is new, and a migration that fails leaves nothing of itself", async () => {
   const database = await server.newDatabase();
@@ -103,7 +103,7 @@ test("another program's database, an older and a newer one are told in a plain s
     }
   const tables = "select table_name as name from information_schema.tables where table_schema = 'public'";
   expect(await server.query(tables, foreign)).toEqual([{ name: "notes" }]);
-}, 30_000);
+});
 
 test("what an extension brings along makes a database no other program's; a table of its own beside it does", async () => {
   const database = await server.newDatabase();

@@ -243,4 +243,4 @@ test("a log that a long read keeps from being copied is copied once that is over
   expect(fileMib()).toBeLessThan(70);
   await writer.close();
   expect(other.query("select count(*) from pets").values()[0]?.[0]).toBeGreaterThan(2000);
-}, 30_000);
+});

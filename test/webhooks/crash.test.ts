@@ -54,7 +54,7 @@ test("deliveries under way when a server is killed are made by the next, once th
   } finally {
     await running.stop();
   }
-}, 30_000);
+});
 
 test("a stop waits for what is under way, and leaves what it did not begin to the next start", async () => {
   using folder = aFolder();
@@ -90,7 +90,7 @@ test("a stop waits for what is under way, and leaves what it did not begin to th
   expect(await eventually(async () => (await delivered()).length === CATEGORIES, 3000)).toBe(true);
   expect(await delivered()).toEqual(new Array(CATEGORIES).fill(1));
   expect(receiver.received).toHaveLength(CATEGORIES);
-}, 30_000);
+});
 
 test("a receiver that does not answer holds a stop up for a moment only, and is tried again", async () => {
   using folder = aFolder();
@@ -118,4 +118,4 @@ test("a receiver that does not answer holds a stop up for a moment only, and is 
   } finally {
     await running.stop();
   }
-}, 30_000);
+});
