@@ -9,15 +9,19 @@ function numbers(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, n) => from + n);
 }
 
-test("what a quick commit brings is answered at once", () => {
+function answering() {
   const answered: number[] = [];
-  answersInTurns((one: number) => answered.push(one)).add(numbers(1, 10), QUICK_MS);
+  return { answered, answers: answersInTurns((one: number) => answered.push(one)) };
+}
+
+test("what a quick commit brings is answered at once", () => {
+  const { answered, answers } = answering();
+  answers.add(numbers(1, 10), QUICK_MS);
   expect(answered).toEqual(numbers(1, 10));
 });
 
 test("what a slow commit brings is answered four in a turn of the event loop, the next one's behind it", async () => {
-  const answered: number[] = [];
-  const answers = answersInTurns((one: number) => answered.push(one));
+  const { answered, answers } = answering();
   answers.add(numbers(1, 6), SLOW_MS);
   answers.add(numbers(7, 9), SLOW_MS);
   const counts = [answered.length];
@@ -32,8 +36,7 @@ test("what a slow commit brings is answered four in a turn of the event loop, th
 });
 
 test("a quick commit after a slow one, or the end, brings all answers that are left, in order and once", async () => {
-  const answered: number[] = [];
-  const answers = answersInTurns((one: number) => answered.push(one));
+  const { answered, answers } = answering();
   answers.add(numbers(1, 10), SLOW_MS);
   answers.add(numbers(11, 12), QUICK_MS);
   expect(answered).toEqual(numbers(1, 12));
@@ -46,7 +49,7 @@ test("a quick commit after a slow one, or the end, brings all answers that are l
 });
 
 test("what was refused without a commit is answered at once", () => {
-  const answered: number[] = [];
-  answersInTurns((one: number) => answered.push(one)).add(numbers(1, 10), undefined);
+  const { answered, answers } = answering();
+  answers.add(numbers(1, 10), undefined);
   expect(answered).toEqual(numbers(1, 10));
 });

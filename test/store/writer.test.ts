@@ -32,6 +32,10 @@ async function within(milliseconds: number, isSo: () => boolean): Promise<void> 
   }
 }
 
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
 function outcome(writer: Writer, command: Command): Promise<string> {
   return writer.perform(command).then(
     () => "done",
@@ -164,6 +168,31 @@ test("a writer that has just fallen can be closed", async () => {
   await writer.close();
   expect(await outcome(writer, category("too late"))).toBe("unavailable");
 });
+
+test.each([
+  ["closed", (writer: Writer) => writer.close()],
+  ["made to fall", (writer: Writer) => outcome(writer, { ...category("x"), operation: "fall" })],
+])(
+  "what a slow disk's commit brought is told to all, though the writer is %s after the first of them",
+  async (_, end) => {
+    using folder = aFolder();
+    openStore(folder.database, 1).close();
+    const writer = await startWriter(fallible, { path: folder.database, rules }, () => {}, quick);
+    const told: string[] = [];
+    const writes = Array.from({ length: 40 }, (_, n) =>
+      outcome(writer, category(`Kind ${n}`)).then((became) => told.push(became)),
+    );
+    await writes[0];
+    const ended = end(writer);
+    await nextTurn();
+    // What the thread says of it is there before the next turn, in which only four more would be answered.
+    Bun.sleepSync(100);
+    await ended;
+    await nextTurn();
+    expect(told).toEqual(writes.map(() => "done"));
+    await writer.close();
+  },
+);
 
 test("a writer whose database cannot be opened says so and does not start", async () => {
   using folder = aFolder();
