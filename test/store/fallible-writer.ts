@@ -6,7 +6,7 @@ import type { ToWriter } from "../../src/store/sqlite/writer.ts";
 
 declare const self: Worker;
 
-const SLOW_COMMIT_MS = 5;
+const SLOW_COMMIT_MS = 60_000;
 const receive = runWriter(
   {
     postMessage: (message) =>

@@ -3,15 +3,17 @@ import { answersInTurns } from "../../src/store/sqlite/slow-disk.ts";
 
 const SLOW_MS = 5;
 const QUICK_MS = 0.5;
+/** Longer than any test takes. */
+const VERY_SLOW_MS = 600_000;
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 function numbers(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, n) => from + n);
 }
 
-function answering() {
+function answering(isOnlyCore = true) {
   const answered: number[] = [];
-  return { answered, answers: answersInTurns((one: number) => answered.push(one)) };
+  return { answered, answers: answersInTurns((one: number) => answered.push(one), isOnlyCore) };
 }
 
 test("what a quick commit brings is answered at once", () => {
@@ -52,4 +54,31 @@ test("what was refused without a commit is answered at once", () => {
   const { answered, answers } = answering();
   answers.add(numbers(1, 10), undefined);
   expect(answered).toEqual(numbers(1, 10));
+});
+
+test("on a single core writes are kept while a slow commit is answered, and for six turns in which those who were answered may come again", async () => {
+  const { answered, answers } = answering();
+  answers.add(numbers(1, 9), VERY_SLOW_MS);
+  while (answered.length < 9) {
+    expect(answers.keepsWrites()).toBe(true);
+    await nextTurn();
+  }
+  const asked = numbers(1, 8).map(answers.keepsWrites);
+  expect(asked).toEqual([true, true, true, true, true, true, false, false]);
+});
+
+test("no write is kept for longer than the last commit took", async () => {
+  const { answers } = answering();
+  answers.add(numbers(1, 100), SLOW_MS);
+  await Bun.sleep(2 * SLOW_MS);
+  expect(answers.keepsWrites()).toBe(false);
+});
+
+test("no write is kept where commits are quick, or where the writer has a core of its own", () => {
+  const { answers } = answering();
+  answers.add(numbers(1, 9), QUICK_MS);
+  expect(answers.keepsWrites()).toBe(false);
+  const beside = answering(false);
+  beside.answers.add(numbers(1, 9), VERY_SLOW_MS);
+  expect(beside.answers.keepsWrites()).toBe(false);
 });

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect, setSystemTime, test } from "bun:test";
-import { statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig } from "../../src/config.ts";
 import { type Command, perform } from "../../src/core/perform.ts";
@@ -30,6 +30,12 @@ async function within(milliseconds: number, isSo: () => boolean): Promise<void> 
   for (const end = Date.now() + milliseconds; !isSo(); await Bun.sleep(10)) {
     if (Date.now() > end) throw new Error("It did not come to be in time.");
   }
+}
+
+/** One that this process may use. */
+function aCore(): string {
+  const [, first] = /^Cpus_allowed_list:\s*(\d+)/m.exec(readFileSync("/proc/self/status", "utf8")) ?? [];
+  return first as string;
 }
 
 function nextTurn(): Promise<void> {
@@ -272,4 +278,17 @@ test("a log that a long read keeps from being copied is copied once that is over
   expect(fileMib()).toBeLessThan(70);
   await writer.close();
   expect(other.query("select count(*) from pets").values()[0]?.[0]).toBeGreaterThan(2000);
+});
+
+test("on a single core those who are answered on a slow disk go into one commit when they write again", async () => {
+  using folder = aFolder();
+  openStore(folder.database, 1).close();
+  const writing = [
+    process.execPath,
+    "--no-install",
+    join(import.meta.dir, "again-and-again.ts"),
+    folder.database,
+  ];
+  const child = Bun.spawn(["taskset", "-c", aCore(), ...writing], { stdout: "pipe", stderr: "inherit" });
+  expect(JSON.parse(await new Response(child.stdout).text())).toEqual([40, 40, 40]);
 });

@@ -71,8 +71,8 @@ export async function startWriter(
   bounds: WriterBounds = BOUNDS,
   onCommit: (milliseconds: number, writes: number) => void = () => {},
 ): Promise<Writer> {
-  const queue = writeQueue(bounds, (jobs) => life.tell({ jobs }));
   const answers = answersInTurns<OutcomeOf>(({ id, outcome }) => queue.answer(id, outcome));
+  const queue = writeQueue(bounds, (jobs) => life.tell({ jobs }), answers.keepsWrites);
   const life = await startThread(thread, start, bounds.restartMs, {
     onOutcomes({ outcomes, commitMs }) {
       if (commitMs !== undefined) onCommit(commitMs, outcomes.length);
@@ -102,7 +102,11 @@ export async function startWriter(
 }
 
 /** Writes on their way to the thread, and those that wait for what becomes of them there. */
-function writeQueue({ queued, deadlineMs }: WriterBounds, tell: (jobs: readonly Job[]) => void) {
+function writeQueue(
+  { queued, deadlineMs }: WriterBounds,
+  tell: (jobs: readonly Job[]) => void,
+  keepsWrites: () => boolean,
+) {
   let unsent: Job[] = [];
   let lastId = 0;
   const waiting = waitingWrites();
@@ -113,13 +117,17 @@ function writeQueue({ queued, deadlineMs }: WriterBounds, tell: (jobs: readonly 
     tell(unsent);
     unsent = [];
   };
+  const sendInTurn = () => {
+    if (unsent.length > 0 && keepsWrites()) setImmediate(sendInTurn);
+    else send();
+  };
   return {
     add(command: Command): Promise<Performed> {
       if (waiting.count() >= queued) return Promise.reject(tooManyWait("writes"));
       const id = ++lastId;
       const deadline = Date.now() + deadlineMs;
       // One message for all the writes of one turn of the event loop.
-      if (unsent.push({ id, command, deadline }) === 1) setImmediate(send);
+      if (unsent.push({ id, command, deadline }) === 1) setImmediate(sendInTurn);
       return waiting.add(id);
     },
     send,
