@@ -4,6 +4,7 @@ import { hashOf, holdsKey, isWellFormed } from "../core/key-format.ts";
 import { keyRefusal } from "../core/key-refusal.ts";
 import type { Awaitable, KnownKey, LimitedKey, Reads } from "../core/ports.ts";
 import { CallerTable, NOWHERE } from "./caller-table.ts";
+import { inOnePiece } from "./one-piece.ts";
 import type { Incoming } from "./wire/request.ts";
 
 /**
@@ -83,7 +84,7 @@ function keyLookUps({ store, introduce, keyWasUsed }: CallerOptions, remembered:
   let underWay = new Map<string, Promise<KnownCaller | Failure>>();
 
   const lookUp = async (sent: string, now: number): Promise<KnownCaller | Failure> => {
-    const key = copyOf(sent);
+    const key = inOnePiece(sent);
     const underWayThen = underWay;
     const askedAt = performance.now();
     let known: KnownKey | null;
@@ -210,11 +211,6 @@ function keyOf(request: Asked): string | Failure {
   if (key === null) return missingKey;
   if (bearer !== null && bearer !== key) return twoKeys;
   return key.includes(",") ? keySentTwice : key;
-}
-
-/** A string that was cut out of a request keeps the whole of it in memory for as long as it lives. */
-function copyOf(key: string): string {
-  return Buffer.from(key, "latin1").toString("latin1");
 }
 
 function bearerOf(authorization: string): string | Failure {

@@ -1,4 +1,5 @@
 import { visible } from "../core/visible.ts";
+import { inOnePiece } from "./one-piece.ts";
 
 /** Where lines go; a level below the wanted one costs nothing. */
 export interface Log {
@@ -90,7 +91,9 @@ export const TRACE_ID = "trace_id";
 /** What JSON says as it is. */
 const unescaped = /^[ !#-[\]-~]*$/;
 /** What stands behind the point of milliseconds: texts made once, because there is one for every request. */
-const thousandths = Array.from({ length: 1000 }, (_, number) => `.${String(number).padStart(3, "0")}`);
+const thousandths = Array.from({ length: 1000 }, (_, number) =>
+  inOnePiece(`.${String(number).padStart(3, "0")}`),
+);
 
 /** Put together by hand, because there is one for every request; only a path can hold what JSON must escape. */
 function jsonRequest(line: RequestLine): string {
@@ -117,9 +120,9 @@ function frameOf({ method, operation, status, code }: RequestLine): Frame {
     operation,
     status,
     code,
-    beforePath: `","method":"${method}","path":"`,
-    beforeTime: `"${operationField},"status":${status},"milliseconds":`,
-    end: `${codeField}}`,
+    beforePath: inOnePiece(`","method":"${method}","path":"`),
+    beforeTime: inOnePiece(`"${operationField},"status":${status},"milliseconds":`),
+    end: inOnePiece(`${codeField}}`),
   };
 }
 
@@ -142,7 +145,9 @@ let opening = "";
 function openingAt(time: number): string {
   if (time !== openingTime) {
     openingTime = time;
-    opening = `{"time":"${new Date(time).toISOString()}","level":"info","message":"request","requestId":"`;
+    opening = inOnePiece(
+      `{"time":"${new Date(time).toISOString()}","level":"info","message":"request","requestId":"`,
+    );
   }
   return opening;
 }

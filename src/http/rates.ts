@@ -1,6 +1,7 @@
 import { some } from "../core/some.ts";
 import { DAY_SECONDS, type LimitState, MINUTE_SECONDS, tighter } from "../core/windows.ts";
 import { type Answer, commonLines } from "./answer.ts";
+import { inOnePiece } from "./one-piece.ts";
 import { linesOf } from "./wire/reply.ts";
 
 /** Quotas whose lines are held; with more of them, all are made anew. */
@@ -16,7 +17,7 @@ export function quotaLines({ minute, day }: LimitState): string {
 
 function newQuotaLines(perMinute: number, perDay: number): string {
   const policy = `"minute";q=${perMinute};w=${MINUTE_SECONDS}, "day";q=${perDay};w=${DAY_SECONDS}`;
-  const lines = `${commonLines}ratelimit-policy: ${policy}\r\n`;
+  const lines = inOnePiece(`${commonLines}ratelimit-policy: ${policy}\r\n`);
   if (++heldQuotas > HELD_QUOTAS) {
     held.clear();
     heldQuotas = 1;
@@ -47,9 +48,9 @@ function rateFrame(limit: number, resetAt: number, dayWait: number) {
     limit,
     resetAt,
     dayWait,
-    head: `x-ratelimit-limit: ${limit}\r\nx-ratelimit-remaining: `,
-    middle: `\r\nx-ratelimit-reset: ${resetAt}\r\nratelimit: "minute";r=`,
-    end: `;t=${dayWait}\r\n`,
+    head: inOnePiece(`x-ratelimit-limit: ${limit}\r\nx-ratelimit-remaining: `),
+    middle: inOnePiece(`\r\nx-ratelimit-reset: ${resetAt}\r\nratelimit: "minute";r=`),
+    end: inOnePiece(`;t=${dayWait}\r\n`),
   };
 }
 

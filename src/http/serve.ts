@@ -9,6 +9,7 @@ import { type Path, paths } from "./endpoint.ts";
 import type { Handling } from "./exchange.ts";
 import { handler, isRead, replyOf } from "./handle.ts";
 import { noneMatchHits } from "./headers.ts";
+import { inOnePiece } from "./one-piece.ts";
 import { routes } from "./routes.ts";
 import { type Listening, listen } from "./wire/listen.ts";
 import { linesOf, type Reply } from "./wire/reply.ts";
@@ -167,7 +168,7 @@ export function requestIds(random: string): () => string {
   let [stems, stem, next] = [0, "", endings.length];
   return () => {
     if (next === endings.length) {
-      stem = `${random}-${(stems++).toString(36)}`;
+      stem = inOnePiece(`${random}-${(stems++).toString(36)}`);
       next = 0;
     }
     return stem + endings[next++];
@@ -175,4 +176,6 @@ export function requestIds(random: string): () => string {
 }
 
 /** The last two digits of an id: only what is before them is written as a number, once for all of them. */
-const endings = Array.from({ length: 36 ** 2 }, (_, number) => number.toString(36).padStart(2, "0"));
+const endings = Array.from({ length: 36 ** 2 }, (_, number) =>
+  inOnePiece(number.toString(36).padStart(2, "0")),
+);

@@ -1,4 +1,5 @@
 import type { SocketHandler } from "bun";
+import { inOnePiece } from "../one-piece.ts";
 import { Connection } from "./connection.ts";
 import { type Connections, connectionsUpTo } from "./connections.ts";
 import type { Switchboard } from "./switchboard.ts";
@@ -134,5 +135,5 @@ function secondsNow(): number {
 }
 
 function dateLine(): string {
-  return `date: ${new Date().toUTCString()}\r\n`;
+  return inOnePiece(`date: ${new Date().toUTCString()}\r\n`);
 }

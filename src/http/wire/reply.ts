@@ -1,3 +1,4 @@
+import { inOnePiece } from "../one-piece.ts";
 import type { Stream } from "./stream.ts";
 
 /** An answer whose headers are written out, but for those that are the connection's business. */
@@ -35,7 +36,7 @@ const reasons: Readonly<Record<string, string>> = {
   503: "Service Unavailable",
 };
 const statusLines: Readonly<Record<number, string>> = Object.fromEntries(
-  Object.entries(reasons).map(([status, reason]) => [status, `HTTP/1.1 ${status} ${reason}\r\n`]),
+  Object.entries(reasons).map(([status, reason]) => [status, inOnePiece(`HTTP/1.1 ${status} ${reason}\r\n`)]),
 );
 const NO_CONTENT = 204;
 const NOT_MODIFIED = 304;
@@ -44,7 +45,7 @@ const NOT_MODIFIED = 304;
 export function linesOf(headers: Readonly<Record<string, string>>): string {
   let lines = "";
   for (const name in headers) lines += `${name}: ${headers[name]}\r\n`;
-  return lines;
+  return inOnePiece(lines);
 }
 
 /** A reply as it goes over the wire, and its length there. */
