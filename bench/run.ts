@@ -14,7 +14,7 @@ import { processScenarios } from "./scenarios/process.ts";
 import { requestScenarios } from "./scenarios/requests.ts";
 import { scaledScenarios } from "./scenarios/scaled.ts";
 import { sizeScenarios } from "./scenarios/sizes.ts";
-import { type About, begunRun, isWanting, type Run, resumedRun } from "./sittings.ts";
+import { type About, begunRun, type Run, resumedRun } from "./sittings.ts";
 
 const scenarios: readonly Scenario[] = [
   ...requestScenarios,
@@ -62,9 +62,7 @@ async function run(options: Options): Promise<boolean> {
     });
   const asked = scenarios.filter(({ name }) => options.only?.includes(name) ?? true);
   const isComplete = () => asked.every(({ name }) => run.takenOf(name));
-  for (const scenario of asked) {
-    const before = run.takenOf(scenario.name);
-    if (before && !isWanting(before)) continue;
+  for (const scenario of run.wanted(asked)) {
     const taken = await all.taken(scenario);
     // What failed because its servers were ended is no result.
     await ending;

@@ -16,6 +16,8 @@ export interface Run {
   /** Those of which nothing counts in the end, too. */
   readonly sittings: number;
   takenOf(scenario: string): Taken | undefined;
+  /** Of these scenarios those that a sitting is for, the most disturbed first: a calm moment may be short. */
+  wanted<S extends { readonly name: string }>(scenarios: readonly S[]): S[];
   /** Of what a scenario gave in two sittings that counts which lacks less, and then which others disturbed less, whatever the figures are. */
   take(scenario: string, taken: Taken): Promise<void>;
 }
@@ -44,6 +46,12 @@ function sitting({ about, sittings, taken: before }: Kept, file: string | undefi
   return {
     sittings,
     takenOf: (scenario) => taken.get(scenario),
+    wanted: (scenarios) =>
+      scenarios
+        .map((scenario) => ({ scenario, want: want(taken.get(scenario.name)) }))
+        .filter(({ want }) => want > SLOWED_SHARE)
+        .sort((a, b) => b.want - a.want)
+        .map(({ scenario }) => scenario),
     async take(scenario, now) {
       const last = taken.get(scenario);
       if (!last || isBetter(now, last)) taken.set(scenario, now);
@@ -64,9 +72,9 @@ function isBetter(one: Taken, other: Taken): boolean {
   return disturbance(one) < disturbance(other);
 }
 
-/** Whether another sitting could make it better. */
-export function isWanting(taken: Taken): boolean {
-  return taken.missing.length > 0 || disturbance(taken) > SLOWED_SHARE;
+/** How much another sitting could make it better: nothing makes up for what is not there. */
+function want(taken: Taken | undefined): number {
+  return !taken || taken.missing.length > 0 ? Number.MAX_VALUE : disturbance(taken);
 }
 
 /** For which share of its rounds others slowed the server's core down, of the figure that had the worst of it: a comparison is as good as the worse of its two. */

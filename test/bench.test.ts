@@ -7,7 +7,7 @@ import { type Options, readOptions } from "../bench/options.ts";
 import { drawn } from "../bench/plots.ts";
 import { notesIn, report } from "../bench/report.ts";
 import { resident } from "../bench/resident.ts";
-import { begunRun, isWanting, resumedRun } from "../bench/sittings.ts";
+import { begunRun, resumedRun } from "../bench/sittings.ts";
 import { type Disturbance, patience } from "../bench/undisturbed.ts";
 
 const root = join(import.meta.dir, "..");
@@ -221,10 +221,15 @@ describe("a run of several sittings", () => {
     expect((await resumedRun(about, file)).sittings).toBe(sittings.length + 2);
   });
 
-  test("wants what failed or was disturbed once more, and nothing else", () => {
-    expect(isWanting(takenAt(1, 0.15))).toBe(false);
-    expect(isWanting(takenAt(1, 0.16))).toBe(true);
-    expect(isWanting(takenAt(1, 0, [{ what: "get", reason: "It hung." }]))).toBe(true);
+  test("wants what is not there, failed or was disturbed, the most disturbed first, and nothing else", async () => {
+    const run = begunRun(about);
+    await run.take("get", takenAt(1, 0.15));
+    await run.take("list", takenAt(1, 0.16));
+    await run.take("post", takenAt(1, 0, [{ what: "post", reason: "It hung." }]));
+    await run.take("mixed", takenAt(1, 0.9));
+    const scenarios = ["get", "list", "filter", "post", "mixed"].map((name) => ({ name }));
+    expect(run.wanted(scenarios).map(({ name }) => name)).toEqual(["filter", "post", "mixed", "list"]);
+    expect(begunRun(about).wanted(scenarios)).toEqual(scenarios);
   });
 
   test("is of one commit at one pace, and has a beginning", async () => {
