@@ -35,11 +35,12 @@ export const conflicts = {
   pet_has_open_orders: {
     status: 409,
     cause: "Open orders hold units of the pet.",
-    remedy: "Complete or cancel its open orders first.",
+    remedy:
+      "Complete or cancel its open orders first. Find ids with `GET /store/orders?petId=1&complete=false`.",
   },
   client_has_open_orders: {
     status: 409,
-    cause: "The client has open orders.",
+    cause: "The client has open orders or drafts; the message names the first of them.",
     remedy: "Complete or cancel them first.",
   },
   operator_client: {

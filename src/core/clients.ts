@@ -12,6 +12,8 @@ import { clientTag } from "./tags.ts";
 /** The client that the operator's own keys belong to is found by its name and plan: the oldest that has both. */
 export const OPERATOR = "operator";
 const OPERATORS_PLAN = "enterprise";
+/** Open orders that are named to whoever would remove their client. */
+const ORDERS_NAMED = 10;
 
 export const clients: Operations<PetstoreApi["admin"]["clients"]> = {
   async list(cx, { limit, cursor }) {
@@ -51,9 +53,7 @@ export const clients: Operations<PetstoreApi["admin"]["clients"]> = {
     const { id } = client;
     requireMatch(cx, clientTag(client));
     await refuseOperator(cx, client, "removed");
-    if (await cx.store.hasOpenOrders(id)) {
-      fail("client_has_open_orders", `Client ${id} has open orders. Complete or cancel them first.`);
-    }
+    await refuseOpenOrders(cx, id);
     await cx.store.removeClient(id, cx.now);
     cx.audit(`clients/${id}`);
     return { body: undefined };
@@ -63,6 +63,25 @@ export const clients: Operations<PetstoreApi["admin"]["clients"]> = {
 /** The client, or 404. */
 export async function knownClient(cx: ReadContext, clientId: Int64): Promise<ClientRecord> {
   return (await cx.store.client(clientId)) ?? refuseUnknown(clientId);
+}
+
+/** An order does not tell whose it is, so they are named here. */
+async function refuseOpenOrders(cx: ReadContext, clientId: number): Promise<void> {
+  const query = {
+    clientId,
+    complete: false,
+    sort: "id",
+    descending: false,
+    limit: ORDERS_NAMED + 1,
+  } as const;
+  const open = await cx.store.orders(query);
+  if (open.length === 0) return;
+  const ids = open.slice(0, ORDERS_NAMED).map(({ id }) => id);
+  const which = open.length > ORDERS_NAMED ? `, the first of them ${ids.join(", ")}` : `: ${ids.join(", ")}`;
+  fail(
+    "client_has_open_orders",
+    `Client ${clientId} has open orders or drafts${which}. Complete or cancel them first.`,
+  );
 }
 
 /** What is told of a client, with its tag. */

@@ -40,7 +40,7 @@ export const pets: Operations<PetstoreApi["pets"]> = {
 
   async create(cx, { body }) {
     const pet = await addPet(cx, body);
-    if (!pet) fail("unknown_category", unknownCategory(body.categoryId));
+    if (!pet) refuseCategory(body.categoryId);
     return tagged(pet);
   },
 
@@ -121,7 +121,7 @@ async function changePet(cx: WriteContext, petId: Int64, fields: PetFields) {
   requireSameId(fields.id, petId);
   const { name = before.name, categoryId = before.categoryId, status = before.status } = fields;
   if (categoryId !== before.categoryId && !(await cx.store.category(categoryId))) {
-    fail("unknown_category", unknownCategory(categoryId));
+    refuseCategory(categoryId);
   }
   const stock = stockWithStatus(before, status);
   const isSame = name === before.name && categoryId === before.categoryId;
@@ -178,11 +178,16 @@ function refuseSort(order: string): never {
   fail("invalid_parameter", `The parameter sort ${message}.`, [{ field: "sort", message }]);
 }
 
+function refuseCategory(categoryId: Int64): never {
+  const message = unknownCategory(categoryId);
+  fail("unknown_category", message, [{ field: "categoryId", message }]);
+}
+
 function unknownCategory(categoryId: Int64): string {
   return `There is no category ${categoryId}. Create it first, or use the id of an existing one.`;
 }
 
 function openOrders(pet: PetRecord, what: string): string {
   const those = pet.openOrders === 1 ? "it" : "them";
-  return `Pet ${pet.id} has ${some(pet.openOrders, "open order")} and cannot be ${what}. Complete or cancel ${those} first.`;
+  return `Pet ${pet.id} has ${some(pet.openOrders, "open order")} and cannot be ${what}. Complete or cancel ${those} first. Find ids with GET /store/orders?petId=${pet.id}&complete=false.`;
 }

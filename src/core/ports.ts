@@ -86,7 +86,6 @@ export interface Reads extends WebhookReads {
   client(id: Int64): Awaitable<ClientRecord | null>;
   clients(query: PageQuery): Awaitable<ClientRecord[]>;
   clientNamed(name: string, plan: Plan): Awaitable<ClientRecord | null>;
-  hasOpenOrders(clientId: number): Awaitable<boolean>;
   bans(query: PageQuery, now: number): Awaitable<BanRecord[]>;
   /** A client's: one record or more for each day, operation and class of status; they add up. */
   usage(query: UsageQuery): Awaitable<UsageRecord[]>;

@@ -19,13 +19,11 @@ const updateClient = sql`
 const removeClient = sql`update clients set removed_at = :now where id = :id`;
 const revokeItsKeys = sql`update api_keys set revoked_at = :now where client_id = :id and revoked_at is null`;
 const removeItsWebhooks = sql<{ id: number }>`delete from webhooks where client_id = :id returning id`;
-const anOpenOrder = sql<unknown>`
-  select id from orders where client_id = :clientId and complete = 0 limit 1`;
 
 const revision = sql<{ revision: number }>`select revision from access where id = 1`;
 const raiseRevision = sql`update access set revision = revision + 1 where id = 1`;
 
-type ClientReads = Pick<Reads, "client" | "clients" | "clientNamed" | "hasOpenOrders" | "accessRevision">;
+type ClientReads = Pick<Reads, "client" | "clients" | "clientNamed" | "accessRevision">;
 
 export function clientReads(db: Db): ClientReads {
   return {
@@ -36,7 +34,6 @@ export function clientReads(db: Db): ClientReads {
       const { text, values } = page({ ...query, columns, table: "clients", key: "id", branches: [present] });
       return db.all(listing<ClientRecord>(text), values);
     },
-    hasOpenOrders: async (clientId) => (await db.get(anOpenOrder, { clientId })) !== null,
     accessRevision: async () => (await db.get(revision, {}))?.revision ?? 0,
   };
 }

@@ -201,6 +201,7 @@ describe("removing a client", () => {
     const remove = () => store.admin.delete(`/admin/clients/${id}`);
     const refusal = await denied(store, remove);
     expect([refusal.status, refusal.body.code]).toEqual([409, "client_has_open_orders"]);
+    expect(refusal.body.message).toContain(`has open orders or drafts: ${open.id}. `);
     await person.patch(`/store/orders/${open.id}`, { complete: true });
     const draft = (await person.post("/store/orders", {})).body;
     expect((await denied(store, remove)).body.code).toBe("client_has_open_orders");

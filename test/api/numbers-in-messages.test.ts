@@ -32,13 +32,14 @@ test("a message about one thing says one: open orders, and pets of a batch", asy
   await using store = await aStore();
   const { id, categoryId } = await store.aPet(3);
   const removal = () => store.staff.delete(`/pets/${id}`);
+  const how = `Find ids with GET /store/orders?petId=${id}&complete=false.`;
   await store.customer.post("/store/orders", { petId: id });
   expect((await refused(store, removal)).message).toBe(
-    `Pet ${id} has 1 open order and cannot be removed. Complete or cancel it first.`,
+    `Pet ${id} has 1 open order and cannot be removed. Complete or cancel it first. ${how}`,
   );
   await store.customer.post("/store/orders", { petId: id });
   expect((await refused(store, removal)).message).toBe(
-    `Pet ${id} has 2 open orders and cannot be removed. Complete or cancel them first.`,
+    `Pet ${id} has 2 open orders and cannot be removed. Complete or cancel them first. ${how}`,
   );
   const wrong = { name: "Rex", categoryId: 999 };
   const right = { name: "Rex", categoryId };

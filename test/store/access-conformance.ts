@@ -51,15 +51,6 @@ export function accessCases(named: (name: string) => string, opened: () => Opene
     expect(walked).toEqual(ids);
   });
 
-  test(named("a client has open orders while one of its own is not complete"), async () => {
-    const [busy, idle] = [await addClient(opened()), await addClient(opened())];
-    await run(opened(), (s) => s.addDraft({ clientId: busy.id, quantity: null, shipDate: null }, NOW));
-    expect([
-      await opened().reads.hasOpenOrders(busy.id),
-      await opened().reads.hasOpenOrders(idle.id),
-    ]).toEqual([true, false]);
-  });
-
   test(named("a key is found by its hash alone, with what the limiter must know of it"), async () => {
     const { reads } = opened();
     const client = await addClient(opened());

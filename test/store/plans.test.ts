@@ -199,7 +199,6 @@ test("every look-up of one record goes straight to it", async () => {
     (asked) => asked.conduct(1),
     (asked) => asked.conducts(1),
     (asked) => asked.ban(1, 2),
-    (asked) => asked.hasOpenOrders(1),
     (asked) => asked.accessRevision(),
     (asked) => asked.webhook(1),
     (asked) => asked.countWebhooks(1),

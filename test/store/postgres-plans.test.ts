@@ -210,7 +210,6 @@ test("postgres: a look-up of one record reads that record alone", async () => {
     (asked) => asked.key(1),
     (asked) => asked.hasKeys(),
     (asked) => asked.ban(1, 2),
-    (asked) => asked.hasOpenOrders(1),
     (asked) => asked.accessRevision(),
   ];
   const found = [];

@@ -1,5 +1,4 @@
 import type { Writes } from "../../core/ports.ts";
-import { clientReads } from "../clients.ts";
 import { eventReads, eventWrites } from "../events.ts";
 import { movementReads } from "../movements.ts";
 import { orderReads, orderWrites } from "../orders.ts";
@@ -16,9 +15,8 @@ export function sqliteWrites(db: Connection): Writes {
   const movements = movementNumbers(db);
   const { forgetEvents } = eventWrites(db);
   const { changeOrder, removeOrder } = orderWrites(db);
-  const { hasOpenOrders } = clientReads(db);
   const ofEvents = { ...eventReads(db), ...movementReads(db), forgetEvents };
-  const ofOrders = { ...orderReads(db), changeOrder, removeOrder, hasOpenOrders };
+  const ofOrders = { ...orderReads(db), changeOrder, removeOrder };
   return {
     ...writes(db, movements),
     ...orderPlacing(db, clients, movements),
