@@ -5,7 +5,7 @@ import { KEY_BYTES } from "../core/key-format.ts";
 import { perform } from "../core/perform.ts";
 import { rulesOf } from "../core/rules.ts";
 import { inputReader } from "../http/input.ts";
-import { Refused } from "./say.ts";
+import { Refused, USAGE_EXIT } from "./say.ts";
 import { configOf, withDatabase } from "./settings.ts";
 
 type Options = Readonly<Record<string, unknown>>;
@@ -18,23 +18,38 @@ export async function act<T>(
 ): Promise<T> {
   const route = everyEndpoint.find(({ id }) => id === operation)?.route;
   if (!route) throw new Error(`There is no operation ${operation}.`);
-  const checked = route.body ? { ...input, body: inputReader(route).body(input.body) } : input;
   const rules = rulesOf(configOf(options));
   const now = Date.now();
-  return withDatabase(options, ({ transact }) =>
-    transact(async (store) => {
-      const caller = { clientId: (await operator(store, now)).id, keyId: 0, role: "admin" } as const;
-      const random = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
-      const { body } = await perform(store, { operation, caller, input: checked, now, random }, rules);
-      return body as T;
-    }),
-  ).catch(refuseInWordsOfCommands);
+  try {
+    const checked = route.body ? { ...input, body: inputReader(route).body(input.body) } : input;
+    return await withDatabase(options, ({ transact }) =>
+      transact(async (store) => {
+        const caller = { clientId: (await operator(store, now)).id, keyId: 0, role: "admin" } as const;
+        const random = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+        const { body } = await perform(store, { operation, caller, input: checked, now, random }, rules);
+        return body as T;
+      }),
+    );
+  } catch (error) {
+    throw error instanceof Failure && error.cause === undefined ? inWordsOfCommands(error) : error;
+  }
 }
 
-/** What a refusal tells a caller to ask over HTTP, an operator can ask by a command. */
-function refuseInWordsOfCommands(error: unknown): never {
-  if (!(error instanceof Failure) || error.cause !== undefined) throw error;
-  throw new Refused(error.message.replace("GET /admin/clients", "'petstore clients list'"));
+/** What a caller is told to ask over HTTP an operator can ask by a command, and a field of a body is a flag. */
+function inWordsOfCommands({ message, details }: Failure): Refused {
+  if (!details)
+    return new Refused(
+      message
+        .replace("GET /admin/clients/{clientId}/keys", "'petstore keys list'")
+        .replace("GET /admin/clients", "'petstore clients list'"),
+    );
+  const problems = details.map(({ field, message }) => `${flagOf(field)} ${message}`);
+  return new Refused(`${problems.join("; ")}.`, USAGE_EXIT);
+}
+
+/** `perMinute` is `--per-minute`. */
+function flagOf(field: string): string {
+  return `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
 /** The fields that were given. */

@@ -6,7 +6,7 @@ import { backUpStore, isPostgres, restoreStore } from "../store/open.ts";
 import type { Watch } from "../store/sqlite/copy.ts";
 import { progress } from "./progress.ts";
 import { complain, DAMAGE_EXIT, Exit, print, Refused, time } from "./say.ts";
-import { configOf, requireDatabase, requireNoImport, withSettings } from "./settings.ts";
+import { configOf, requireDatabase, requireNoImport, sameStore, withSettings } from "./settings.ts";
 import { untilStopped } from "./signals.ts";
 
 /** What stands for standard output elsewhere: a copy of a database cannot go there. */
@@ -113,20 +113,20 @@ Exit code 3 means that the backup is damaged; nothing was changed then.`,
       const lines = [
         `Restored ${sentence(counts)} to ${databaseUrl}. Nothing is wrong with them.`,
         ...(keptAside === null ? [] : [`The store that was there is kept as ${keptAside}.`]),
-        ...advice(migration, lastEventAt),
+        ...advice(databaseUrl, migration, lastEventAt),
       ];
       print(json === true, summary, lines);
     });
   return withSettings(command, ["databaseUrl"]);
 }
 
-function advice(migration: number, lastEventAt: number | null): string[] {
+function advice(databaseUrl: string, migration: number, lastEventAt: number | null): string[] {
   return [
     ...(lastEventAt === null ? [] : [`The last event of the backup is of ${time(lastEventAt)}.`]),
     "",
     "Think of:",
     "- Orders since the backup are gone, and their numbers are given again.",
-    "- Keys made since then are unknown, admin.key perhaps among them: petstore keys create --role admin",
+    `- Keys made since then are unknown, admin.key perhaps among them: petstore keys create --role admin${sameStore({ databaseUrl })}`,
     "- Keys revoked and bans imposed since then are as before: revoke and impose them once more.",
     "- Bans lifted since then are in force again: lift them once more.",
     "- Webhooks are as they were, and deliveries that were pending then are sent again; WEBHOOKS=off sends none.",

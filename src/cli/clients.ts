@@ -5,7 +5,7 @@ import type { ClientRecord } from "../core/ports.ts";
 import { some } from "../core/some.ts";
 import { act, given } from "./act.ts";
 import { print, table, time } from "./say.ts";
-import { inspecting, withSettings } from "./settings.ts";
+import { configOf, inspecting, sameStore, withSettings } from "./settings.ts";
 
 interface ChangeOptions {
   readonly name?: string;
@@ -28,7 +28,7 @@ export function clientCommands(): Command {
     )
     .action(async (options: ChangeOptions) => {
       const client = await act<Client>({ ...options }, "admin.clients.create", { body: fieldsOf(options) });
-      const next = `Make a key for it: petstore keys create --client ${client.id}`;
+      const next = `Make a key for it: petstore keys create --client ${client.id}${sameStore(configOf({ ...options }))}`;
       print(options.json === true, client, [sentence(client), next]);
     });
   const list = command("list", "List all clients.")

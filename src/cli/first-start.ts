@@ -8,7 +8,7 @@ import type { Reads } from "../core/ports.ts";
 import { rulesOf } from "../core/rules.ts";
 import { isPostgres } from "../store/open.ts";
 import { Refused } from "./say.ts";
-import { holdDatabase, openDatabase } from "./settings.ts";
+import { holdDatabase, openDatabase, quoted, sameStore } from "./settings.ts";
 
 /**
  * What must be there before the server listens: the tables, and the demo catalogue if it is wanted. Gives what keeps other
@@ -48,7 +48,7 @@ export async function firstKey(config: Config, url: string): Promise<KeyPlace> {
   try {
     return await transact(async (store) => {
       if (await store.hasKeys()) {
-        return (await holdsLiveKey(file, store, now)) ? inFile(file) : nowhere;
+        return (await holdsLiveKey(file, store, now)) ? inFile(file) : nowhere(config);
       }
       const { id: clientId } = await operator(store, now);
       const caller = { clientId, keyId: 0, role: "admin" } as const;
@@ -84,10 +84,10 @@ export interface KeyPlace {
   readonly link?: string | undefined;
 }
 
-const nowhere: KeyPlace = {
-  line: "made at the first start; for a new one: ./petstore keys create --role admin",
-  shell: "<API_KEY>",
-};
+function nowhere(config: Config): KeyPlace {
+  const again = `./petstore keys create --role admin${sameStore(config)}`;
+  return { line: `made at the first start; for a new one: ${again}`, shell: "<API_KEY>" };
+}
 
 function inFile(file: string): KeyPlace {
   return { line: `in ${file}`, shell: `$(cat ${quoted(file)})` };
@@ -127,8 +127,4 @@ function writeSecret(file: string, what: string, text: string): void {
       `Cannot write ${what} to ${file} (${reason}). Move what is there away and start again.`,
     );
   }
-}
-
-function quoted(path: string): string {
-  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

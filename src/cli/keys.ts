@@ -60,7 +60,7 @@ function list(): Command {
     .action(async ({ client, json, ...options }: { client?: number; json?: true }) => {
       const keys = await inspecting(options, async ({ reads: store }) => {
         if (client !== undefined && !(await store.client(client)))
-          throw new Refused(`There is no client ${client}.`);
+          throw new Refused(`There is no client ${client}. Find ids with 'petstore clients list'.`);
         return (await store.keys(client ?? null)).map((key) => shownKey(key, Date.now()));
       });
       print(json === true, keys, table(keys.map(row), "There are no keys yet: petstore keys create"));

@@ -90,7 +90,8 @@ function told(error: unknown): number {
   if (error instanceof WrongSettings) return say(error.message, USAGE_EXIT);
   if (error instanceof Unavailable && error.cause !== undefined)
     return say(isKeptOut(error) ? keptOut(error) : `${error.message} The cause: ${causeOf(error)}.`, 1);
-  for (const known of [CannotListen, DatabaseTrouble, UnusableDatabase, CannotMove, Failure, Refused]) {
+  if (error instanceof Refused) return say(error.message, error.exit);
+  for (const known of [CannotListen, DatabaseTrouble, UnusableDatabase, CannotMove, Failure]) {
     if (error instanceof known) return say(error.message, 1);
   }
   console.error(Bun.inspect(error).split("\n").map(visible).join("\n"));

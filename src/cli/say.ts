@@ -22,7 +22,14 @@ export class Exit extends Error {
 export class CannotListen extends Error {}
 
 /** Something was asked for that cannot be. */
-export class Refused extends Error {}
+export class Refused extends Error {
+  constructor(
+    message: string,
+    readonly exit = 1,
+  ) {
+    super(message);
+  }
+}
 
 /** The database cannot be opened. */
 export class DatabaseTrouble extends Error {}

@@ -1,4 +1,5 @@
 import { existsSync, statSync } from "node:fs";
+import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { withoutPassword } from "../addresses.ts";
 import { type Config, readConfig, settings } from "../config.ts";
@@ -151,6 +152,17 @@ function remedyOf(databaseUrl: string, reason: string): string {
   if (/certificate/i.test(reason))
     return "Name the authority that vouches for the server's certificate (sslrootcert=FILE) and the host that it is for";
   return "Check that the server runs, and that its address, user, password and database are right";
+}
+
+/** What a command that is proposed adds to be about the same store. An address with a password is not repeated. */
+export function sameStore({ databaseUrl }: Pick<Config, "databaseUrl">): string {
+  const isUsual = resolve(databaseUrl) === resolve(settings.databaseUrl.fallback);
+  return isUsual || isPostgres(databaseUrl) ? "" : ` --database-url ${quoted(databaseUrl)}`;
+}
+
+/** As a shell takes it. */
+export function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 function flagOf(env: string): string {

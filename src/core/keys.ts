@@ -108,7 +108,7 @@ export function shownKey(key: KeyRecord, now: number): Key {
 
 /** The key, or 404. */
 export async function knownKey(cx: ReadContext, keyId: Int64): Promise<KeyRecord> {
-  return (await cx.store.key(keyId)) ?? noKey(keyId);
+  return (await cx.store.key(keyId)) ?? refuseUnknown(keyId, "/admin/clients/{clientId}/keys");
 }
 
 interface NewKeyRecord {
@@ -189,9 +189,9 @@ async function requireNoBan(cx: WriteContext): Promise<void> {
 }
 
 async function ownKey(cx: ReadContext, keyId: Int64): Promise<KeyRecord> {
-  const key = await knownKey(cx, keyId);
-  const isOwn = key.clientId === cx.caller.clientId && isWithin(key.role, cx.caller.role);
-  return isOwn ? key : noKey(keyId);
+  const key = await cx.store.key(keyId);
+  const isOwn = key?.clientId === cx.caller.clientId && isWithin(key.role, cx.caller.role);
+  return isOwn ? key : refuseUnknown(keyId, "/account/keys");
 }
 
 /** Whether a role is at most another. */
@@ -203,8 +203,8 @@ function isWorking({ revokedAt, expiresAt }: KeyRecord, now: number): boolean {
   return revokedAt === null && (expiresAt === null || expiresAt > now);
 }
 
-function noKey(keyId: Int64): never {
-  fail("key_not_found", `There is no key ${keyId}.`);
+function refuseUnknown(keyId: Int64, list: string): never {
+  fail("key_not_found", `There is no key ${keyId}. Find ids with GET ${list}.`);
 }
 
 function iso(milliseconds: number): string {

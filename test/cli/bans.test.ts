@@ -2,7 +2,10 @@ import { expect, test } from "bun:test";
 import { aFolder, petstore, serving } from "./command.ts";
 import { aShop } from "./shop.ts";
 
-const { json, refusal, run, meets, soonMeets, server } = aShop({ BAN_STRIKES: "3", BAN_GRACE_SECONDS: "0" });
+const { json, refusal, misuse, run, meets, soonMeets, server } = aShop({
+  BAN_STRIKES: "3",
+  BAN_GRACE_SECONDS: "0",
+});
 
 async function aUsedKey(): Promise<{ id: string; clientId: number; key: string }> {
   const { id: client } = await json("clients", "create", "--name", "Shop", "--plan", "business");
@@ -78,8 +81,8 @@ test("a ban that a key earned is listed, and lifted beside the running server", 
 });
 
 test.each([
-  [["bans", "impose", "4711", "--minutes", "5"], "There is no key 4711."],
-  [["bans", "lift", "4711"], "There is no key 4711."],
+  [["bans", "impose", "4711", "--minutes", "5"], "There is no key 4711. Find ids with 'petstore keys list'."],
+  [["bans", "lift", "4711"], "There is no key 4711. Find ids with 'petstore keys list'."],
 ])("%j of a key that does not exist is refused", async (words, says) => {
   expect(await refusal(...words)).toBe(says);
 });
@@ -87,7 +90,9 @@ test.each([
 test("lifting what is not banned, and a ban of more than a year, are refused", async () => {
   const { id } = await aUsedKey();
   expect(await refusal("bans", "lift", id)).toBe(`Key ${id} is not banned.`);
-  expect(await refusal("bans", "impose", id, "--minutes", "525601")).toContain("at most 525600");
+  expect(await misuse("bans", "impose", id, "--minutes", "525601")).toContain(
+    "--minutes must be at most 525600",
+  );
   expect(await banOf(id)).toBeUndefined();
   expect((await fetch(`${server().url}/livez`)).status).toBe(200);
 });

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
+import { petstore } from "./command.ts";
 import { aShop } from "./shop.ts";
 
-const { json, refusal, run, meets, soonMeets, server } = aShop();
+const { folder, json, refusal, misuse, run, meets, soonMeets, server } = aShop();
 
 /** A client on the pro plan with a key that has been used. */
 async function aUsedClient(): Promise<{ id: string; key: string }> {
@@ -42,24 +43,33 @@ test("an enterprise client gets the numbers that it is given", async () => {
 });
 
 test.each([
-  [["--plan", "enterprise"], /needs both numbers/],
-  [["--plan", "enterprise", "--per-minute", "5"], /needs both numbers/],
-  [["--plan", "enterprise", "--per-day", "5"], /needs both numbers/],
-  [["--plan", "pro", "--per-minute", "5"], /only enterprise takes numbers/],
+  [
+    ["--plan", "enterprise"],
+    /^--per-minute must be given: .* needs both numbers.*; --per-day must be given: /,
+  ],
+  [["--plan", "enterprise", "--per-minute", "5"], /^--per-day must be given: .* needs both numbers/],
+  [["--plan", "enterprise", "--per-day", "5"], /^--per-minute must be given: .* needs both numbers/],
+  [
+    ["--plan", "pro", "--per-minute", "5"],
+    /^--per-minute must not be given: .* only enterprise takes numbers/,
+  ],
 ])("a client with %j is refused in one sentence, and none is made or changed", async (flags, says) => {
   const { id } = await json("clients", "create", "--name", "Shop");
   const before = await json("clients", "list");
-  expect(await refusal("clients", "create", "--name", "Odd", ...flags)).toMatch(says);
-  expect(await refusal("clients", "change", String(id), ...flags)).toMatch(says);
+  expect(await misuse("clients", "create", "--name", "Odd", ...flags)).toMatch(says);
+  expect(await misuse("clients", "change", String(id), ...flags)).toMatch(says);
   expect(await json("clients", "list")).toEqual(before);
 });
 
 test("for people a client is a sentence, and what to do next", async () => {
   const { code, stdout } = await run("clients", "create", "--name", "Corner", "--plan", "pro");
   expect(code).toBe(0);
-  expect(stdout).toMatch(
-    /^Client (\d+) "Corner" on the pro plan: 300 requests a minute, 10000 a day\.\nMake a key for it: petstore keys create --client \1\n$/,
-  );
+  const [said, next] = stdout.split("\n");
+  expect(said).toMatch(/^Client \d+ "Corner" on the pro plan: 300 requests a minute, 10000 a day\.$/);
+  const [, proposed = ""] = next?.split("Make a key for it: petstore ") ?? [];
+  expect(proposed).toEndWith(` --database-url ${folder.database}`);
+  const key = /ps_live_\w+/.exec((await petstore(proposed.split(" "))).stdout)?.[0];
+  expect((await meets(String(key))).status).toBe(200);
 });
 
 test("a change of plan holds within a second on a running server, and keeps what was counted", async () => {
@@ -102,8 +112,9 @@ test("a client with an open order is not removed", async () => {
   const headers = { "x-api-key": key, "content-type": "application/json" };
   const placed = await fetch(`${server().url}/store/orders`, { method: "POST", headers, body: "{}" });
   expect(placed.status).toBe(201);
+  const order = (await placed.json()) as { id: number };
   expect(await refusal("clients", "remove", id)).toBe(
-    `Client ${id} has open orders. Complete or cancel them first.`,
+    `Client ${id} has open orders or drafts: ${order.id}. Complete or cancel them first.`,
   );
   expect((await meets(key)).status).toBe(200);
 });

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { aShop } from "./shop.ts";
 
-const { folder, json, refusal, run, meets, soonMeets, server } = aShop();
+const { folder, json, refusal, misuse, run, meets, soonMeets, server } = aShop();
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 test("a key is shown once: of it only the hash and the last four characters are kept", async () => {
@@ -90,7 +90,7 @@ test("an expiry is so many days from now", async () => {
 test.each([[["keys", "revoke", "4711"]], [["keys", "rotate", "4711"]]])(
   "%j of what does not exist is refused",
   async (words) => {
-    expect(await refusal(...words)).toBe("There is no key 4711.");
+    expect(await refusal(...words)).toBe("There is no key 4711. Find ids with 'petstore keys list'.");
   },
 );
 
@@ -139,8 +139,12 @@ test("with an overlap the old key lives on for so many days", async () => {
 
 test("an overlap of more than 30 days, or an expiry of more than ten years, is refused", async () => {
   const { id } = await json("keys", "create", "--role", "staff");
-  expect(await refusal("keys", "rotate", String(id), "--overlap-days", "31")).toContain("at most 30");
-  expect(await refusal("keys", "create", "--expires-in-days", "3651")).toContain("at most 3650");
+  expect(await misuse("keys", "rotate", String(id), "--overlap-days", "31")).toBe(
+    "--overlap-days must be at most 30, got 31.",
+  );
+  expect(await misuse("keys", "create", "--expires-in-days", "3651")).toBe(
+    "--expires-in-days must be at most 3650, got 3651.",
+  );
 });
 
 test("what the command changes is in the audit trail, once each, without a key in it", async () => {

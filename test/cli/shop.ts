@@ -12,6 +12,8 @@ export interface Shop {
   json(...words: string[]): Promise<any>;
   /** The one sentence that a command refuses with, exit code 1. */
   refusal(...words: string[]): Promise<string>;
+  /** The one sentence that wrong flags are refused with, exit code 2. */
+  misuse(...words: string[]): Promise<string>;
   /** What a key meets: the status, and the code of a refusal. */
   meets(key: string, path?: string): Promise<{ status: number; code?: string; headers: Headers }>;
   /** Whether a key meets this within a second. */
@@ -31,6 +33,12 @@ export function aShop(env: Readonly<Record<string, string>> = {}): Shop {
     folder[Symbol.dispose]();
   });
 
+  const sentence = async (expected: number, words: readonly string[]) => {
+    const { code, stdout, stderr } = await petstore(words, asked);
+    expect({ code, stdout }).toEqual({ code: expected, stdout: "" });
+    expect(stderr).toMatch(/^petstore: [^\n]+\n$/);
+    return stderr.slice("petstore: ".length, -1);
+  };
   const shop: Shop = {
     folder,
     server: () => server,
@@ -40,12 +48,8 @@ export function aShop(env: Readonly<Record<string, string>> = {}): Shop {
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
       return JSON.parse(stdout);
     },
-    async refusal(...words) {
-      const { code, stdout, stderr } = await petstore(words, asked);
-      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-      expect(stderr).toMatch(/^petstore: [^\n]+\n$/);
-      return stderr.slice("petstore: ".length, -1);
-    },
+    refusal: (...words) => sentence(1, words),
+    misuse: (...words) => sentence(2, words),
     async meets(key, path = "/pets") {
       const response = await fetch(server.url + path, { headers: { "x-api-key": key } });
       const { code } = (await response.json()) as { code?: string };
