@@ -1886,7 +1886,7 @@ export type ErrorCode =
   | "category_in_use"
   /** 409: Open orders hold units of the pet. */
   | "pet_has_open_orders"
-  /** 409: The client has open orders. */
+  /** 409: The client has open orders or drafts; the message names the first of them. */
   | "client_has_open_orders"
   /** 409: The operator's own client cannot be removed, suspended, renamed or moved to another plan, and no other can have its name. */
   | "operator_client"
@@ -1924,7 +1924,7 @@ export type ErrorCode =
   | "invalid_webhook_url"
   /** 422: Enterprise needs both of its numbers; the other plans take none. */
   | "invalid_plan"
-  /** 422: The `Idempotency-Key` was used for another request within 24 hours. */
+  /** 422: The `Idempotency-Key` was used for another request within 24 hours: method, address, body (byte by byte) and the role of the API key must be the same. */
   | "idempotency_key_reused"
   /** 429: The requests of this minute are spent. */
   | "rate_limit_exceeded"

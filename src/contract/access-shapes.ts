@@ -1,7 +1,8 @@
 import { ROTATION_DAYS } from "./bounds.ts";
 import { roles } from "./route.ts";
 import { array, boolean, int, object, oneOf, partial, record, string, type Value } from "./shape.ts";
-import { date, givenId, id, moment, name, text } from "./shapes.ts";
+import { givenId, id, name, text } from "./shapes.ts";
+import { date, moment } from "./times.ts";
 
 const REASON_CHARACTERS = 500;
 const count = int({ minimum: 0 });

@@ -191,8 +191,9 @@ export const errors = {
   },
   idempotency_key_reused: {
     status: 422,
-    cause: "The `Idempotency-Key` was used for another request within 24 hours.",
-    remedy: "Use a new key for a new request.",
+    cause:
+      "The `Idempotency-Key` was used for another request within 24 hours: method, address, body (byte by byte) and the role of the API key must be the same.",
+    remedy: "Repeat that request exactly, or use a new key for a new one.",
   },
   rate_limit_exceeded: {
     status: 429,

@@ -1,6 +1,7 @@
 import { clientEvents, type EventType, eventTypes } from "./event-types.ts";
 import { array, int, object, oneOf, type Shape, string, union, type Value } from "./shape.ts";
-import { Category, InventoryItem, id, moment, Order, Pet, PetStatus } from "./shapes.ts";
+import { Category, InventoryItem, id, Order, Pet, PetStatus } from "./shapes.ts";
+import { moment } from "./times.ts";
 
 const PetStatusChange = object(
   { ...Pet.fields, previousStatus: PetStatus },

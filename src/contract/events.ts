@@ -1,7 +1,8 @@
 import { EventName, StoreEvent, StoreEvents } from "./event-shapes.ts";
 import type { Api } from "./route.ts";
 import { array, custom, problemsOf, shown, string } from "./shape.ts";
-import { dateTimeFilter, paging } from "./shapes.ts";
+import { paging } from "./shapes.ts";
+import { dateTime } from "./times.ts";
 
 const event = {
   specversion: "1.0",
@@ -33,10 +34,10 @@ const position = string({ pattern: eventId.source }, (value) =>
 /** A time, or the word for the present one. */
 const since = custom<string>(
   (value) => {
-    const [problem] = value === "now" ? [] : problemsOf(dateTimeFilter, value);
-    return problem && `${problem.message}, or now`;
+    const [problem] = value === "now" ? [] : problemsOf(dateTime, value);
+    return problem?.message.replace("must be", "must be now, or");
   },
-  { anyOf: [dateTimeFilter.schema, { type: "string", enum: ["now"] }] },
+  { anyOf: [dateTime.schema, { type: "string", enum: ["now"] }] },
 );
 
 export const events = {

@@ -1,6 +1,7 @@
 import type { Api } from "./route.ts";
 import { boolean, oneOf } from "./shape.ts";
-import { dateTimeFilter, givenId, NewOrder, Order, Orders, OrderUpdate, paging } from "./shapes.ts";
+import { givenId, NewOrder, Order, Orders, OrderUpdate, paging } from "./shapes.ts";
+import { dateTime } from "./times.ts";
 
 const order = { id: 12, petId: 7, quantity: 2, shipDate: "2026-11-30T12:00:00.000Z", complete: false };
 const orderId = givenId.described("The order's id.");
@@ -16,10 +17,8 @@ export const orders = {
     query: {
       petId: givenId.described("Only orders of this pet.").optional(),
       complete: boolean({ description: "Only completed, or only open, orders." }).optional(),
-      shippedAfter: dateTimeFilter
-        .described("Only orders with a ship date at or after this time.")
-        .optional(),
-      shippedBefore: dateTimeFilter.described("Only orders with a ship date before this time.").optional(),
+      shippedAfter: dateTime.described("Only orders with a ship date at or after this time.").optional(),
+      shippedBefore: dateTime.described("Only orders with a ship date before this time.").optional(),
       sort: oneOf(["id", "-id", "shipDate", "-shipDate"], {
         description: "The order; `-` is downward. `id` by default, `shipDate` with a filter of ship dates.",
       }).optional(),

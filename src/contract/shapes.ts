@@ -12,6 +12,7 @@ import {
   string,
   type Value,
 } from "./shape.ts";
+import { dateTime } from "./times.ts";
 
 /** An int64 as the wire has it: a number while that is exact, a bigint above 2^53. */
 export type Int64 = number | bigint;
@@ -25,16 +26,6 @@ export const BATCH_PETS = 1000;
 export const IDS_IN_A_FILTER = 100;
 export const PAGE_LIMIT = 100;
 export const PAGE_DEFAULT = 20;
-
-const FIRST_YEAR_MS = Date.parse("0000-01-01T00:00:00Z");
-const AFTER_LAST_YEAR_MS = Date.UTC(10_000, 0, 1);
-/** Every day that a calendar has, and no 30th of February. */
-const DATE =
-  "(?:(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048]00|[13579][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|(?:02)-(?:0[1-9]|1\\d|2[0-8])))";
-const TIME = "(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d+)?";
-const OFFSET = "(?:Z|[+-](?:[01]\\d|2[0-3]):[0-5]\\d)";
-const wholeDate = new RegExp(`^${DATE}$`);
-const wholeDateTime = new RegExp(`^${DATE}T${TIME}${OFFSET}$`);
 
 /** An id that came from outside: exact over the whole int64 range, so it never names another record. */
 export const givenId = custom<Int64>(idProblem, { type: "integer", format: "int64", minimum: 1 });
@@ -52,18 +43,6 @@ export const id = int({ minimum: 1, format: "int64" });
 const setCount = int({ minimum: 0, maximum: MAX_INT32, format: "int32" });
 const stockCount = int({ minimum: 0, format: "int64" });
 const orderCount = int({ minimum: 1, maximum: MAX_INT32, format: "int32" });
-
-const dateTime = string({ format: "date-time" }, (value) =>
-  isDateTime(value) ? [] : ["must be an RFC 3339 date-time with an offset, such as 2026-11-30T12:00:00Z"],
-);
-/** A time that the service tells. */
-export const moment = string({ format: "date-time" }, (value) =>
-  isDateTime(value) && value.endsWith("Z") ? [] : ["must be an RFC 3339 date-time in UTC"],
-);
-/** A day that the calendar has. */
-export const date = string({ format: "date", pattern: wholeDate.source }, (value) =>
-  wholeDate.test(value) ? [] : ["must be a date such as 2026-11-30"],
-);
 
 /** A name as people give it: 1 to 200 characters, not only white space. */
 export const name = text(NAME_CHARACTERS, true);
@@ -256,7 +235,6 @@ export const paging = {
     .optional(),
 };
 
-export const dateTimeFilter = dateTime;
 export const lowStockFilter = int({ minimum: 0, maximum: LOW_STOCK, format: "int32" });
 
 /** Words of people: no NUL, no broken characters. */
@@ -288,11 +266,4 @@ function idProblem(value: unknown): string | undefined {
   if ((value as Int64) < 1) return mustBe("at least 1", value);
   if ((value as Int64) > MAX_INT64) return `must be at most ${MAX_INT64}`;
   return undefined;
-}
-
-/** An offset can carry the first and the last hours out of what RFC 3339 can write in UTC. */
-function isDateTime(value: string): boolean {
-  if (!wholeDateTime.test(value)) return false;
-  const time = Date.parse(value);
-  return time >= FIRST_YEAR_MS && time < AFTER_LAST_YEAR_MS;
 }

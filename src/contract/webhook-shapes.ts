@@ -2,7 +2,8 @@ import { Role } from "./access-shapes.ts";
 import { SECRET_OVERLAP_HOURS, WEBHOOK_URL_CHARACTERS } from "./bounds.ts";
 import { eventTypes } from "./event-types.ts";
 import { array, boolean, int, object, oneOf, partial, string, type Value } from "./shape.ts";
-import { dateTimeFilter, givenId, id, moment, text } from "./shapes.ts";
+import { givenId, id, text } from "./shapes.ts";
+import { dateTime, moment } from "./times.ts";
 
 const DESCRIPTION_CHARACTERS = 500;
 
@@ -118,7 +119,7 @@ export const SecretRotation = object(
 );
 
 export const NewReplay = object(
-  { since: dateTimeFilter.described("Events from this time on are sent again.") },
+  { since: dateTime.described("Events from this time on are sent again.") },
   { id: "NewReplay", description: "What sends past events again." },
 );
 

@@ -181,7 +181,10 @@ async function moveStock(cx: WriteContext, move: StockMove, asked = 0): Promise<
 
 /** Says why a pet's units cannot be had; of those that are asked for an order may have some already. */
 function refuseUnits(pet: PetRecord | null, petId: Int64, units: number, asked = units): never {
-  if (!pet) fail("unknown_pet", `There is no pet ${petId}. Find ids with GET /pets.`);
+  if (!pet) {
+    const message = `There is no pet ${petId}. Find ids with GET /pets.`;
+    fail("unknown_pet", message, [{ field: "petId", message }]);
+  }
   if (pet.status !== "available") {
     fail("pet_not_available", `Pet ${petId} is ${pet.status}; only an available pet can be ordered.`);
   }

@@ -115,6 +115,6 @@ function replay(
 export function refuseReusedKey(key: string): never {
   fail(
     "idempotency_key_reused",
-    `The Idempotency-Key "${key}" was used for another request in the last 24 hours. Use a new key.`,
+    `The Idempotency-Key "${key}" was used for another request in the last 24 hours: method, address, body (byte by byte) and the API key's role must be the same. Repeat that request exactly, or use a new key for a new one.`,
   );
 }

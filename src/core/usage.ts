@@ -30,7 +30,10 @@ export async function usageOf(
     fail("invalid_parameter", `The parameter from ${message}.`, [{ field: "from", message }]);
   }
   if (length < 1 || length > USAGE_DAYS) {
-    const message = `must be from 1 to ${USAGE_DAYS} days before or equal to \`to\`, is ${some(length, "day")}`;
+    const message =
+      length < 1
+        ? "must not be after `to`, or after today where that is left out"
+        : `must be at most ${USAGE_DAYS} days before \`to\` with both counted, is ${some(length, "day")}`;
     fail("invalid_parameter", `The parameter from ${message}.`, [{ field: "from", message }]);
   }
   const days = Array.from({ length }, (_, index) =>

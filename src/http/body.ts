@@ -52,6 +52,10 @@ function makeRoomFor(clientId: number): void {
   else largeBodiesOf.set(clientId, left);
 }
 
+function hasBody(headers: Incoming["headers"]): boolean {
+  return Number(headers.get("content-length")) > 0 || headers.get("transfer-encoding") !== null;
+}
+
 function requireJson({ headers }: Incoming, route: Route): void {
   const encoding = headers.get("content-encoding");
   if (encoding !== null && encoding !== "identity") {
@@ -74,6 +78,8 @@ function requireJson({ headers }: Incoming, route: Route): void {
   const taken = isPatch ? "application/json or application/merge-patch+json" : "application/json";
   fail(
     "unsupported_media_type",
-    `The body must be ${taken} in UTF-8, got ${type ? `"${type}"` : "no Content-Type"}.`,
+    hasBody(headers)
+      ? `The body must be ${taken} in UTF-8, got ${type ? `"${type}"` : "no Content-Type"}.`
+      : `There is no body. Send one as ${taken}, at least {}.`,
   );
 }

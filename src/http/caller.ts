@@ -67,7 +67,7 @@ export function callers(options: CallerOptions): Callers {
       if (known) return known;
       const refused = lookUps.refusalOf(key);
       if (refused) return refused;
-      if (!isWellFormed(key)) return mistypedKey;
+      if (!isWellFormed(key)) return key === "" ? emptyKey : mistypedKey;
       return rememberedOnly ? overloaded : lookUps.ask(key, now);
     },
     forget() {
@@ -178,6 +178,10 @@ const unknownKey = new Failure(
 const mistypedKey = new Failure(
   "invalid_api_key",
   "The API key is mistyped: its format or checksum is wrong. Copy it again, whole.",
+);
+const emptyKey = new Failure(
+  "invalid_api_key",
+  "The API key is empty. Send it whole; perhaps the setting that should hold it has no value.",
 );
 const missingKey = new Failure(
   "missing_api_key",

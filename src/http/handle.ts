@@ -211,10 +211,9 @@ function refuseLength(characters: number): never {
 }
 
 function refusePath(pathname: string): never {
-  fail(
-    "not_found",
-    `There is nothing at ${redacted(pathname).slice(0, 200)}. The paths are in /openapi.json.`,
-  );
+  const where = `There is nothing at ${redacted(pathname).slice(0, 200)}.`;
+  const slash = pathname.endsWith("/") ? " Leave out the slash at the end." : "";
+  fail("not_found", `${where}${slash} The paths are in /openapi.json.`);
 }
 
 function refuseRole({ route }: Prepared, { role }: KnownCaller): never {

@@ -67,9 +67,9 @@ export function ifMatchTags(given: string | null): string[] | "any" | undefined 
 }
 
 /** A condition is heeded or refused, never ignored: whoever sends it relies on it. */
-export function refuseIfMatch(operation: string): never {
-  const message = `must not be sent with ${operation}, which compares no ETag`;
-  fail("invalid_parameter", `The header If-Match ${message}.`, [{ field: "If-Match", message }]);
+export function refuseCondition(header: "If-Match" | "If-None-Match", operation: string): never {
+  const message = `must not be sent with ${operation}, which ${header === "If-Match" ? "compares no ETag" : "is no read"}`;
+  fail("invalid_parameter", `The header ${header} ${message}.`, [{ field: header, message }]);
 }
 
 /** Whether `If-None-Match` names the tag of what would be sent. */

@@ -10,7 +10,7 @@ import type { Answer } from "./answer.ts";
 import { readBody } from "./body.ts";
 import type { Prepared } from "./endpoint.ts";
 import type { Handling } from "./exchange.ts";
-import { idempotencyKey, ifMatchTags, noneMatchHits, refuseIfMatch } from "./headers.ts";
+import { idempotencyKey, ifMatchTags, noneMatchHits, refuseCondition } from "./headers.ts";
 import { parseJson } from "./json.ts";
 import { linesOf } from "./wire/reply.ts";
 import type { Incoming } from "./wire/request.ts";
@@ -66,7 +66,8 @@ export async function write(
   const input = endpoint.input.parameters(params, request.search);
   const key = idempotencyKey(request.headers.get("idempotency-key"));
   const ifMatch = ifMatchTags(request.headers.get("if-match"));
-  if (ifMatch && !endpoint.takesIfMatch) refuseIfMatch(route.at);
+  if (ifMatch && !endpoint.takesIfMatch) refuseCondition("If-Match", route.at);
+  if (request.headers.get("if-none-match") !== null) refuseCondition("If-None-Match", route.at);
   if (route.body) {
     try {
       input.body = endpoint.input.body(json);

@@ -110,7 +110,10 @@ function readValue({ name, shape, isArray, type }: Parameter, texts: string[], p
   const before = problems.length;
   const read = isArray ? texts.map((text) => coerced(type, text)) : coerced(type, texts[0] as string);
   const value = shape.check(read, problems);
-  for (let at = before; at < problems.length; at++) problems[at]?.path.unshift(name);
+  const hint =
+    isArray && texts.some((text) => text.includes(",")) ? `; repeat ${name} for each of several` : "";
+  for (const { path, message } of problems.splice(before))
+    problems.push({ path: [name, ...path], message: message + hint });
   return value;
 }
 

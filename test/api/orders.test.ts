@@ -43,6 +43,7 @@ describe("an order", () => {
     const refusal = await refused(store, () => place({ petId: 999 }));
     expect(refusal).toMatchObject({ code: "unknown_pet", status: 422 });
     expect(refusal.message).toContain("999");
+    expect(refusal.details).toEqual([{ field: "petId", message: refusal.message }]);
   });
 
   test.each(["pending", "sold"])("of a pet that is %s is refused", async (status) => {

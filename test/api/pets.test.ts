@@ -47,6 +47,7 @@ describe("a new pet", () => {
     const body = await refused(store, () => store.staff.post("/pets", { name: "Rex", categoryId: 999 }));
     expect(body).toMatchObject({ code: "unknown_category", status: 422 });
     expect(body.message).toContain("999");
+    expect(body.details).toEqual([{ field: "categoryId", message: body.message }]);
   });
 
   test.each([

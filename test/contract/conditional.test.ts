@@ -8,7 +8,8 @@ const store = theStore();
 const call = refusedCalls(store);
 const records = everyEndpoint.filter(({ method, route }) => method === "GET" && route.kind === "record");
 const changes = everyEndpoint.filter(({ method, route }) => takesIfMatch(method, route));
-const others = everyEndpoint.filter(({ method, route }) => isWrite(method) && !takesIfMatch(method, route));
+const writes = everyEndpoint.filter(({ method }) => isWrite(method));
+const others = writes.filter(({ method, route }) => !takesIfMatch(method, route));
 const creations = everyEndpoint.filter(({ route }) => route.location && route.kind === "record");
 
 /** The ETag that a reader of the record has. */
@@ -106,6 +107,17 @@ each(others, "refuses If-Match, which it could not heed", async (endpoint) => {
     );
     const message = `must not be sent with ${endpoint.route.at}, which compares no ETag`;
     expect(body.details).toEqual([{ field: "If-Match", message }]);
+  }
+});
+
+each(writes, "refuses If-None-Match, which is for reads", async (endpoint) => {
+  const { send } = await call(endpoint);
+  for (const given of ['"p1"', "*"]) {
+    const { body } = await refused(store, "invalid_parameter", () =>
+      send({ headers: { "if-none-match": given } }),
+    );
+    const message = `must not be sent with ${endpoint.route.at}, which is no read`;
+    expect(body.details).toEqual([{ field: "If-None-Match", message }]);
   }
 });
 

@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { NewBan } from "../../src/contract/access-shapes.ts";
 import type { Route } from "../../src/contract/route.ts";
 import { type AnyShape, array, boolean } from "../../src/contract/shape.ts";
-import { date, givenId, NewOrder, NewPet, NewPets, PetStatus, paging } from "../../src/contract/shapes.ts";
+import { givenId, NewOrder, NewPet, NewPets, PetStatus, paging } from "../../src/contract/shapes.ts";
+import { date } from "../../src/contract/times.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { inputReader } from "../../src/http/input.ts";
 
@@ -87,6 +88,11 @@ const wrongQueries: readonly [search: string, field: string, message: RegExp][] 
   ["?limit=", "limit", /^must be an integer, got ""$/],
   ["?limit=1&limit=2", "limit", /^must be given once, is given 2 times$/],
   ["?status=lost", "status[0]", /^must be one of available, pending, sold, got "lost"$/],
+  [
+    "?status=available,sold",
+    "status[0]",
+    /^must be one of available, pending, sold, got "available,sold"; repeat status for each of several$/,
+  ],
   ["?status=sold&status=", "status[1]", /^must be one of available, pending, sold, got ""$/],
   ["?id=0", "id[0]", /^must be at least 1, got 0$/],
   ["?id=x", "id[0]", /^must be an integer, got "x"$/],

@@ -53,7 +53,7 @@ export const conventions: readonly (readonly [id: string, title: string, text: s
   [
     "etags",
     "ETags",
-    "A pet, category, order, stock entry or client has an `ETag`. Send it as `If-None-Match` to read only what changed (304 otherwise), and as `If-Match` to write only if nobody else wrote in between (`precondition_failed` otherwise). Where a record has none, `If-Match` is refused.",
+    "A pet, category, order, stock entry, client or webhook has an `ETag`. Send it as `If-None-Match` to read only what changed (304 otherwise), and as `If-Match` to write only if nobody else wrote in between (`precondition_failed` otherwise). Where a record has none, `If-Match` is refused, and so is `If-None-Match` with a write.",
   ],
   [
     "limits",
