@@ -4,6 +4,8 @@ import { some } from "../core/some.ts";
 export const JSON_DEPTH = 32;
 /** A shorter number is exact, unless its exponent makes it so small that nothing is left of it. */
 const LONG_NUMBER = 16;
+/** Digits of a number that is still made exact: none that is wanted has more than 19, and a million of them take their time. */
+const LONGEST_EXACT = 100;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -48,7 +50,8 @@ function exactly(_key: string, value: unknown, context?: { source?: string }): u
   if (typeof value !== "number") return value;
   const source = context?.source ?? "";
   if (Number.isSafeInteger(value)) return isWhole(source) ? value : Number.NaN;
-  return /^-?\d+$/.test(source) ? BigInt(source) : value;
+  if (!/^-?\d+$/.test(source)) return value;
+  return source.length > LONGEST_EXACT ? Math.sign(value) * Number.POSITIVE_INFINITY : BigInt(source);
 }
 
 /** Whether a number is an integer as it is written, and did not become one by rounding. */

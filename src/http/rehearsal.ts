@@ -23,8 +23,11 @@ export interface Scene {
   readonly sunset: () => Failure;
 }
 
-/** A text in quotes is no preference, whatever it holds; but the rehearsal's own name may be in quotes. */
-const otherTexts = /(?<!(?:^|[,;\s])simulate=)"(?:[^"\\]|\\.)*"/gi;
+/**
+ * A text in quotes is no preference, whatever it holds; but the rehearsal's own name may be in quotes. One that does not end goes on
+ * to the header's end: were it no text, each quote in it would be tried anew.
+ */
+const otherTexts = /(?<!(?:^|[,;\s])simulate=)"(?:[^"\\]|\\(?:.|$))*(?:"|$)/gi;
 
 /** The value of `Prefer: simulate=...`, if it is there. */
 export function rehearsalOf(prefer: string | null): string | undefined {

@@ -58,6 +58,9 @@ const integers: readonly [string, unknown][] = [
   ["1.0", 1],
   ["1e2", 100],
   ["1e400", Number.POSITIVE_INFINITY],
+  ["1".repeat(100), BigInt("1".repeat(100))],
+  ["1".repeat(101), Number.POSITIVE_INFINITY],
+  [`-${"1".repeat(101)}`, Number.NEGATIVE_INFINITY],
 ];
 
 for (const [text, value] of integers) {

@@ -110,6 +110,8 @@ describe(`a server on ${OTHER}, over what was moved`, () => {
     "/admin/keys/1",
     "/admin/bans?limit=100",
     "/admin/audit?limit=100",
+    "/admin/webhooks?limit=100",
+    "/events?limit=100",
   ])("GET %s is answered as before", async (path) => {
     const [before, after] = await read(shop.store.admin, path);
     expect(after).toEqual(before);

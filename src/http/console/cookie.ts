@@ -86,6 +86,8 @@ function setting(value: string, seconds: number, isSecure: boolean): string {
 /** The values of the cookies with this name. */
 function sessionsIn(cookies: string, name: string): string[] {
   // Only blanks of HTTP are no part of a name: with others before it, `__Host-` would bind it to nothing.
-  const pairs = cookies.split(";").map((pair) => pair.replace(/^[ \t]+|[ \t]+$/g, ""));
-  return pairs.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1));
+  const pairs = cookies.split(";").map((pair) => pair.replace(/^[ \t]+/, ""));
+  return pairs
+    .filter((pair) => pair.startsWith(`${name}=`))
+    .map((pair) => pair.slice(name.length + 1).trimEnd());
 }

@@ -26,7 +26,7 @@ import type { Sent } from "./wire.ts";
 
 /** What the locks' 64-bit keys begin with, in their highest 16 bits; the number is in the others. */
 const TAG = fragment`20549`;
-const given = fragment`select case when is_called then last_value else 0 end as id from events_id_seq`;
+const given = fragment`select case when is_called then last_value else last_value - 1 end as id from events_id_seq`;
 
 const holdBack = sql`
   select pg_advisory_xact_lock_shared((${TAG}::bigint << 48) | given.id) from (${given}) as given`;
