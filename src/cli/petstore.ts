@@ -47,8 +47,6 @@ const program = new Command("petstore")
   .description("A pet store API over HTTP and JSON.")
   .version(packageFile.version, "-V, --version", "Print the version.")
   .helpCommand("help [command...]", HELP_OF_A_COMMAND)
-  .showSuggestionAfterError()
-  .showHelpAfterError("(--help shows how the command is used)")
   .addHelpText(
     "after",
     `
@@ -73,6 +71,7 @@ for (const [, command] of asked.length > 0 ? asked : Object.entries(commands)) {
 
 for (const command of everyCommand(program)) {
   command.exitOverride().helpOption(HELP_FLAGS, HELP_MEANING);
+  command.showHelpAfterError("(--help shows how the command is used)");
   command.configureOutput({ writeOut: (text) => writeAll(STANDARD_OUTPUT, text) });
   const isGroup = command !== program && command.commands.length > 0;
   if (isGroup) command.helpCommand("help [command]", HELP_OF_A_COMMAND);

@@ -4,7 +4,7 @@ import { type Command, Option } from "commander";
 import { withoutPassword } from "../addresses.ts";
 import { type Config, readConfig, settings } from "../config.ts";
 import { Unavailable } from "../core/failure.ts";
-import { variablesOf } from "../given.ts";
+import { type Setting, variablesOf } from "../given.ts";
 import type { Inspected, OpenedStore } from "../store/engine.ts";
 import {
   holdStore,
@@ -24,9 +24,10 @@ export function withSettings(
   names: readonly Name[] = Object.keys(settings) as Name[],
 ): Command {
   for (const name of names) {
-    const { env, fallback, meaning } = settings[name];
+    const { env, fallback, meaning, mayBeInFile } = settings[name] as Setting<unknown>;
     const shown = fallback === "" ? "none" : fallback;
-    command.addOption(new Option(`--${flagOf(env)} <value>`, `${meaning} (${env}, default ${shown})`));
+    const variables = mayBeInFile ? `${env} or ${env}_FILE` : env;
+    command.addOption(new Option(`--${flagOf(env)} <value>`, `${meaning} (${variables}, default ${shown})`));
   }
   return command;
 }

@@ -87,7 +87,7 @@ test("serve --help names every setting with its variable and default", async () 
   const { stdout } = await helpOf(["serve"]);
   const text = stdout.replace(/\s+/g, " ");
   for (const [flag, variable, standard] of [
-    ["--database-url", "DATABASE_URL", "./data/petstore.db"],
+    ["--database-url", "DATABASE_URL or DATABASE_URL_FILE", "./data/petstore.db"],
     ["--host", "HOST", "127.0.0.1"],
     ["--port", "PORT", "8080"],
     ["--log-level", "LOG_LEVEL", "info"],

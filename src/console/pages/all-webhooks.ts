@@ -52,7 +52,7 @@ function narrowing(clients: readonly Client[] | undefined): readonly Filter[] {
       ? {
           name: "clientId",
           label: "Client",
-          choices: [["", "any"], ...clients.map(({ id, name }) => [String(id), name] as const)],
+          choices: [["", "any"], ...clients.map(({ id, name }) => [String(id), `${name} (${id})`] as const)],
         }
       : { name: "clientId", label: "Client number", type: "number" },
     {

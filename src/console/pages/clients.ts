@@ -27,6 +27,7 @@ function show(): Child {
     empty: () => h("p", {}, "No client yet. Add one by the button above, then make it a key."),
     columns: [
       { name: "Name", cell: ({ id, name }) => h("a", { href: hrefOf(`clients/${id}`) }, name) },
+      { name: "Number", cell: ({ id }) => String(id), kind: "number" },
       { name: "Plan", kind: "short", cell: ({ plan }) => plan },
       { name: "A minute", cell: ({ perMinute }) => count(perMinute), kind: "number" },
       { name: "A day", cell: ({ perDay }) => count(perDay), kind: "number" },
