@@ -65,5 +65,7 @@ function methodOf(route: Route, { send, follow }: Ways): (...given: unknown[]) =
 /** A number that is no longer exact would name another record. */
 function pathId({ id }: Route, name: string, value: unknown): string {
   if (typeof value === "bigint" || Number.isSafeInteger(value)) return String(value);
-  throw new TypeError(`${id}: ${name} must be an integer, or a bigint above 2^53, got ${String(value)}.`);
+  throw new TypeError(
+    `${id}: ${name} must be an integer, or a bigint above 2^53, got ${typeof value} ${String(value)}.`,
+  );
 }

@@ -86,7 +86,7 @@ export interface Settings extends Surroundings {
 /** @internal */
 export function settingsOf(options: PetstoreOptions): Settings {
   const { baseUrl, apiKey } = options;
-  if (!/^https?:/.test(new URL(baseUrl).protocol))
+  if (!/^https?:/i.test(baseUrl) || !URL.canParse(baseUrl))
     throw new TypeError(`baseUrl must be an http(s) address, got ${baseUrl}.`);
   if ("apiKey" in options && !apiKey)
     throw new TypeError("apiKey is empty. Is the variable that holds it set?");

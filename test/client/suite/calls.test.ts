@@ -84,7 +84,7 @@ test("a bigint is written as the integer that it is, in path and body", async ()
 test("an id that is not exact is refused before anything is sent", async () => {
   await using server = await scripted(reply(200, rex));
   assert.throws(() => server.client().store.pet(2 ** 53), /store\.pet: petId must be an integer/);
-  assert.throws(() => server.client().store.pet("7" as unknown as number), TypeError);
+  assert.throws(() => server.client().store.pet("7" as unknown as number), /got string 7\./);
   assert.equal(server.arrivals.length, 0);
 });
 
@@ -96,8 +96,8 @@ test("a base address may have a path before the API's", async () => {
 
 test("an empty key and an address that is none are refused when the client is made", () => {
   assert.throws(() => new PetstoreClass({ baseUrl: "http://x", apiKey: "" }), /apiKey is empty/);
-  assert.throws(() => new PetstoreClass({ baseUrl: "ftp://x" }), /baseUrl must be an http\(s\) address/);
-  assert.throws(() => new PetstoreClass({ baseUrl: "pets" }), TypeError);
+  for (const baseUrl of ["ftp://x", "pets", "127.0.0.1:8080", "", "http://", undefined as unknown as string])
+    assert.throws(() => new PetstoreClass({ baseUrl }), /baseUrl must be an http\(s\) address, got/);
 });
 
 test("what has no body answers undefined", async () => {
