@@ -4,6 +4,7 @@ import { agreed, openDialog } from "./dialog.ts";
 import type { Child } from "./dom.ts";
 import { failed } from "./list.ts";
 import { tell } from "./notices.ts";
+import { meanAnew } from "./repeats.ts";
 import { isAbort } from "./words.ts";
 
 interface Act {
@@ -16,6 +17,11 @@ interface Act {
 
 /** Does something at the press of a button; what is refused is explained, and can be tried again. */
 export async function perform(asked: Act): Promise<void> {
+  meanAnew();
+  await attempt(asked);
+}
+
+async function attempt(asked: Act): Promise<void> {
   const { done, act, after } = asked;
   try {
     await act();
@@ -27,7 +33,7 @@ export async function perform(asked: Act): Promise<void> {
         error,
         () => {
           close();
-          return isStale ? openAgain() : perform(asked);
+          return isStale ? openAgain() : attempt(asked);
         },
         isStale ? "Look at it as it is now" : "Try again",
       ),

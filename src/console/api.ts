@@ -1,5 +1,6 @@
 import { type Account, type ApiError, type Limits, Petstore, type Role } from "../../client/src/index.ts";
 import { type Fetch, patient } from "./patience.ts";
+import { meanAnew, repeating } from "./repeats.ts";
 import { tellTabs, untilLooked } from "./tabs.ts";
 import { forPeople, SessionEnded } from "./words.ts";
 
@@ -22,6 +23,7 @@ export function startAnew(): void {
   ending.abort(new SessionEnded("The session is over."));
   ending = new AbortController();
   petstore = clientOf(ending.signal);
+  meanAnew();
 }
 
 /** Asks who is signed in; everything else waits until that is known. */
@@ -71,11 +73,12 @@ async function session(method: string, headers: Record<string, string>): Promise
 }
 
 function clientOf(ended: AbortSignal): Petstore {
-  const send = patient(async (url, init) => {
+  const atOnce: Fetch = async (url, init) => {
     await untilLooked();
     init.signal?.throwIfAborted();
     return sendOurs(url, init);
-  }, isDaySpent);
+  };
+  const send = repeating(patient(atOnce, isDaySpent));
   return clientBy((url, { signal, ...init }) =>
     send(url, { ...init, signal: signal ? AbortSignal.any([ended, signal]) : ended }),
   );

@@ -26,16 +26,22 @@ export function guarded<T>(first: Pick<Answer<T>, "etag">, read: Read<T>, wordsO
   };
 }
 
-/** Reads a record as it is now, and opens what is to be done with it. */
+/** How often a record was asked for. */
+let asked = 0;
+
+/** Reads a record as it is now, and opens what is to be done with it, unless another was asked for or the page was left meanwhile. */
 export async function withRecord<T>(read: Read<T>, open: (answer: Answer<T>) => void): Promise<void> {
+  asked += 1;
+  const [time, place] = [asked, location.hash];
+  const isMeant = () => time === asked && place === location.hash;
   let answer: Answer<T>;
   try {
     answer = await read();
   } catch (error) {
-    if (isAbort(error)) return;
+    if (isAbort(error) || !isMeant()) return;
     const again = (close: () => void) => () => [close(), withRecord(read, open)];
     openDialog("That did not work", (close) => failed(error, again(close)));
     return;
   }
-  open(answer);
+  if (isMeant()) open(answer);
 }

@@ -32,6 +32,8 @@ export function filters(
   let timer = 0;
   const changed = () => {
     clearTimeout(timer);
+    // The page was left while it was typed.
+    if (!element.isConnected) return;
     keepQuery(path, Object.fromEntries([...controls].map(([name, { value }]) => [name, value])));
     onChange();
   };
@@ -57,8 +59,9 @@ export function filters(
     event.preventDefault();
     changed();
   };
+  const element = h("form", { class: "filters", role: "search", onsubmit: submit }, fields);
   return {
-    element: h("form", { class: "filters", role: "search", onsubmit: submit }, fields),
+    element,
     value,
     isNarrowed: () => wanted.some(({ name }) => name !== "sort" && value(name) !== undefined),
   };

@@ -1,6 +1,9 @@
 import { ApiError } from "../../client/src/index.ts";
 import { openDialog } from "./dialog.ts";
 import { type Attributes, type Child, fill, h, newId } from "./dom.ts";
+import { tell } from "./notices.ts";
+import { giveUpWrites } from "./patience.ts";
+import { meanAnew } from "./repeats.ts";
 import { explained, isAbort } from "./words.ts";
 
 /** One entry of a form. */
@@ -137,8 +140,9 @@ export interface FormOptions {
   readonly fields: readonly Field[];
   /** What the button says. */
   readonly verb: string;
-  /** Sends what was entered; what it throws is shown, and everything stays as it was entered. */
-  readonly send: (values: Values) => Promise<void>;
+  /** Sends what was entered; what it throws is shown, and everything stays as it was entered. Gives what follows, if somebody still looks. */
+  // biome-ignore lint/suspicious/noConfusingVoidType: most forms have nothing that follows
+  readonly send: (values: Values) => Promise<void | (() => unknown)>;
   readonly cancel?: () => void;
 }
 
@@ -170,7 +174,9 @@ export function form({ fields, verb, send, cancel }: FormOptions): HTMLFormEleme
     try {
       await send(entered(fields));
     } catch (error) {
-      if (!isAbort(error)) show(error);
+      if (isAbort(error)) return;
+      if (element.isConnected) show(error);
+      else tell(explained(error));
     } finally {
       button.removeAttribute("aria-disabled");
       element.removeAttribute("aria-busy");
@@ -207,20 +213,29 @@ export function form({ fields, verb, send, cancel }: FormOptions): HTMLFormEleme
   return element;
 }
 
-/** A form in a dialog, which closes when what was entered is sent. */
+/** A form in a dialog, which closes when what was entered is sent. Who closes it before gives up what waits to be sent. */
 export function formDialog(title: string, options: FormOptions & { readonly before?: Child }): void {
   const { before, send, ...rest } = options;
-  openDialog(title, (close) => [
+  meanAnew();
+  let isSending = false;
+  const { closed, element } = openDialog(title, (close) => [
     before,
     form({
       ...rest,
       cancel: close,
       send: async (values) => {
-        await send(values);
+        isSending = true;
+        try {
+          const next = await send(values);
+          if (element.isConnected) next?.();
+        } finally {
+          isSending = false;
+        }
         close();
       },
     }),
   ]);
+  void closed.then(() => isSending && giveUpWrites());
 }
 
 function entered(fields: readonly Field[]): Values {

@@ -59,7 +59,7 @@ export function list<T>(options: ListOptions<T>): List<T> {
     } catch (error) {
       if (isAbort(error) || signal.aborted) return;
       // What was there before is no answer to what was asked now, and would push the refusal out of sight.
-      if (isFirst && !canTryAgain(error)) rows.clear();
+      if (isFirst) rows.clear();
       settle(failed(error, () => take(ask, isFirst)));
     }
     element.removeAttribute("aria-busy");

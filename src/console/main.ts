@@ -14,17 +14,23 @@ import { explained, isAbort } from "./words.ts";
 
 /** What takes longer says that it is loading. */
 const QUICK_MS = 150;
+const ASK_AGAIN_MS = 3000;
 
 let account: Account | undefined;
 let around: Frame;
 let running = new AbortController();
 
-window.addEventListener("hashchange", () => account && open());
+window.addEventListener("hashchange", () => arrive(() => account && open()));
 fill(document.body, noticePlaces());
 onSessionChange(look);
-const link = takeLink();
-if (link === undefined) await enter();
-else await enter(await signInByLink(link));
+await arrive(enter);
+
+/** An address is a page's, or the link of a first start, whoever is signed in. */
+async function arrive(atAPage: () => unknown): Promise<void> {
+  const link = takeLink();
+  if (link === undefined) await atAPage();
+  else await enter(await signInByLink(link));
+}
 
 /** Finds out who is signed in, and shows the page that the address names. */
 async function enter(trouble?: string): Promise<void> {
@@ -34,7 +40,13 @@ async function enter(trouble?: string): Promise<void> {
 
 /** Somebody signed in or out, in this tab or another. The same person goes on where it was; another begins anew. */
 async function look(): Promise<void> {
-  const found = await ask();
+  let found = await ask();
+  // Nobody knows whose the page is now: it stays, and nothing is sent from it, until that is known.
+  while (account !== undefined && found.trouble !== undefined) {
+    tell(`${found.trouble} Asking again who is signed in.`);
+    await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
+    found = await ask();
+  }
   if (found.account?.key.id !== account?.key.id) void receive(found.account, found.trouble);
   else if (account !== undefined) {
     onSignedOut(() => signInAgain(lookAgain));

@@ -124,7 +124,13 @@ export class SessionEnded extends PetstoreError {
   override readonly name = "SessionEnded";
 }
 
+/** Whoever wanted it does not any more, and it was not sent. */
+export class GivenUp extends PetstoreError {
+  override readonly name = "GivenUp";
+}
+
 /** Whether it only says that nobody waits for the answer any more. */
 export function isAbort(error: unknown): boolean {
-  return (error instanceof DOMException && error.name === "AbortError") || error instanceof SessionEnded;
+  const isOver = error instanceof SessionEnded || error instanceof GivenUp;
+  return isOver || (error instanceof DOMException && error.name === "AbortError");
 }

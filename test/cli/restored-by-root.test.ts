@@ -1,16 +1,18 @@
-// A restore is often run by root, on a store that belongs to the server's own user.
+// A restore or an import is often run by root, on a store that belongs to the server's own user.
 import { beforeAll, expect, test } from "bun:test";
 import {
   chownSync,
   existsSync,
   lstatSync,
+  mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { needed } from "../tools.ts";
 import { aFolder, eventually, type Folder, PETSTORE, petstore, run } from "./command.ts";
 
@@ -41,6 +43,20 @@ test("a store that is restored belongs to whom it belonged before, and so does t
   expect(await on(folder, "restore", "backup.db", "--force")).toMatchObject({ code: 0, stderr: "" });
   for (const path of [folder.database, `${folder.database}-lock`])
     expect([path, statSync(path).uid]).toEqual([path, OWNER as number]);
+});
+
+test("a store that is imported, or made anew, belongs to whom its folder belongs", async () => {
+  using source = await aStoreOfAnother();
+  const file = source.file("store.ndjson");
+  expect((await on(source, "export", file)).code).toBe(0);
+  for (const words of [["import", file], ["migrate"], ["demo"]]) {
+    using folder = aFolder();
+    mkdirSync(dirname(folder.database), { recursive: true });
+    chownSync(dirname(folder.database), OWNER as number, OWNER as number);
+    expect(await on(folder, ...words)).toMatchObject({ code: 0, stderr: "" });
+    for (const name of readdirSync(dirname(folder.database)))
+      expect([name, statSync(join(dirname(folder.database), name)).uid]).toEqual([name, OWNER as number]);
+  }
 });
 
 test(

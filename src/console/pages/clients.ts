@@ -46,7 +46,7 @@ function addClient(): void {
     send: async (values) => {
       const client = await petstore.admin.clients.create(bodyOf<NewClient>(values));
       tell(`${client.name} was added. Make it a key.`);
-      go(`clients/${client.id}`);
+      return () => go(`clients/${client.id}`);
     },
   });
 }

@@ -54,9 +54,7 @@ function show({ account, query }: Visit) {
         cell: (item) =>
           isStaff &&
           button("Set stock", `stock-${item.petId}`, () =>
-            setStock(item.petId, petName(item.petId), async () =>
-              stock.put(await petstore.inventory.get(item.petId)),
-            ),
+            setStock(item.petId, petName(item.petId), (now) => stock.put(now)),
           ),
       },
     ],

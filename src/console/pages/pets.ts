@@ -102,7 +102,7 @@ function addPet(): void {
     send: async (values) => {
       const pet = await petstore.pets.create(bodyOf<NewPet>(values));
       tell(`${pet.name} was added.`);
-      go(`pets/${pet.id}`);
+      return () => go(`pets/${pet.id}`);
     },
   });
 }

@@ -1,4 +1,4 @@
-import type { InventoryUpdate } from "../../../client/src/index.ts";
+import type { InventoryItem, InventoryUpdate } from "../../../client/src/index.ts";
 import { petstore } from "../api.ts";
 import { guarded, withRecord } from "../changes.ts";
 import { bodyOf, formDialog, numberField } from "../form.ts";
@@ -6,7 +6,7 @@ import { tell } from "../notices.ts";
 import { some } from "../words.ts";
 
 /** Sets the stock of a pet, from what it is when the dialog opens: a sale in between is not overwritten unseen. */
-export function setStock(petId: number, name: string, done: () => unknown): Promise<void> {
+export function setStock(petId: number, name: string, done: (now: InventoryItem) => unknown): Promise<void> {
   const read = () => petstore.inventory.get(petId).withResponse();
   return withRecord(read, (stock) => {
     const change = guarded(stock, read, ({ quantity }) => some(quantity, "unit"));
@@ -23,11 +23,9 @@ export function setStock(petId: number, name: string, done: () => unknown): Prom
       verb: "Set the stock",
       send: async (values) => {
         const body = bodyOf<InventoryUpdate>(values);
-        const { quantity, status } = await change((ifMatch) =>
-          petstore.inventory.set(petId, body, { ifMatch }),
-        );
-        tell(`${name}: ${some(quantity, "unit")} in stock, ${status}.`);
-        await done();
+        const now = await change((ifMatch) => petstore.inventory.set(petId, body, { ifMatch }));
+        tell(`${name}: ${some(now.quantity, "unit")} in stock, ${now.status}.`);
+        await done(now);
       },
     });
   });

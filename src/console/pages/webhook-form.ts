@@ -19,8 +19,8 @@ export function makeWebhook(account: Account): void {
     verb: "Make the webhook",
     send: async (values) => {
       const made = await petstore.webhooks.create(bodyOf<NewWebhook>(values));
-      go(`webhooks/${made.id}`);
       showOnce(made);
+      return () => go(`webhooks/${made.id}`);
     },
   });
 }

@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import {
   closeSync,
   existsSync,
+  fchownSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -32,9 +33,22 @@ export function makePlace(path: string): void {
     const file = leadsTo(path);
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     // Only ever a new file: closing another descriptor of an open database would drop the process's locks on it.
-    closeSync(openSync(file, "wx", 0o600));
+    const descriptor = openSync(file, "wx", 0o600);
+    giveToOwnerOf(dirname(file), descriptor);
+    closeSync(descriptor);
   } catch (error) {
     if ((error as { code?: string }).code !== "EEXIST") throw new Unavailable(error);
+  }
+}
+
+/** What root makes in the folder of the server's own user must be that user's, or the server's next start is refused. */
+function giveToOwnerOf(folder: string, descriptor: number): void {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = statSync(folder);
+  try {
+    if (uid !== 0) fchownSync(descriptor, uid, gid);
+  } catch {
+    // Not every root may: then it is root's, and root's server can use it.
   }
 }
 
