@@ -1826,7 +1826,7 @@ export interface Resources {
 export type ErrorCode =
   /** 400: What came is not one unmistakable HTTP/1.1 request; the connection is closed. */
   | "malformed_request"
-  /** 400: The body is not one JSON value in UTF-8, repeats a key, or is nested deeper than 32 levels. */
+  /** 400: The body is not one JSON value in UTF-8, repeats a key, is nested deeper than 32 levels, or has more than 20,000 values. */
   | "invalid_json"
   /** 400: A path, query or header parameter is unknown, repeated or outside its range. */
   | "invalid_parameter"

@@ -17,7 +17,8 @@ export const errors = {
   },
   invalid_json: {
     status: 400,
-    cause: "The body is not one JSON value in UTF-8, repeats a key, or is nested deeper than 32 levels.",
+    cause:
+      "The body is not one JSON value in UTF-8, repeats a key, is nested deeper than 32 levels, or has more than 20,000 values.",
     remedy: "Send one well-formed JSON value.",
   },
   invalid_parameter: {

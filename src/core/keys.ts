@@ -124,11 +124,11 @@ interface MadeKey {
 
 /** A new key; its text is given this once and not kept. */
 export async function makeKey(cx: WriteContext, clientId: number, wanted: NewKeyRecord): Promise<MadeKey> {
-  const working = (await cx.store.keys(clientId)).filter((each) => isWorking(each, cx.now));
-  if (working.length >= KEYS_OF_A_CLIENT) {
+  const working = await cx.store.countWorkingKeys(clientId, cx.now);
+  if (working >= KEYS_OF_A_CLIENT) {
     fail(
       "too_many_keys",
-      `Client ${clientId} has ${some(working.length, "key")} that work, the most that it may have. Revoke one first.`,
+      `Client ${clientId} has ${some(working, "key")} that work, the most that it may have. Revoke one first.`,
     );
   }
   const key = keyFrom(cx.random());
@@ -181,11 +181,10 @@ async function rotate(cx: WriteContext, old: KeyRecord, overlapDays: number) {
 
 /** While a key of the client is banned, the client cannot make itself another. */
 async function requireNoBan(cx: WriteContext): Promise<void> {
-  for (const { id, bannedUntil } of await cx.store.keys(cx.caller.clientId)) {
-    if (bannedUntil === null || bannedUntil <= cx.now) continue;
-    const message = `Key ${id} of this client is banned until ${iso(bannedUntil)}; until then no key can be made or rotated.`;
-    throw new Failure("key_banned", message, undefined, Math.ceil((bannedUntil - cx.now) / 1000));
-  }
+  const ban = await cx.store.clientBan(cx.caller.clientId, cx.now);
+  if (!ban) return;
+  const message = `Key ${ban.keyId} of this client is banned until ${iso(ban.until)}; until then no key can be made or rotated.`;
+  throw new Failure("key_banned", message, undefined, Math.ceil((ban.until - cx.now) / 1000));
 }
 
 async function ownKey(cx: ReadContext, keyId: Int64): Promise<KeyRecord> {

@@ -81,6 +81,10 @@ export interface Reads extends WebhookReads {
   conduct(keyId: number): Awaitable<Conduct | null>;
   /** The conduct of all keys that a client has or had. */
   conducts(clientId: number): Awaitable<Conduct[]>;
+  /** Those that are neither revoked nor expired. */
+  countWorkingKeys(clientId: number, now: number): Awaitable<number>;
+  /** Of the bans of a client's keys, revoked ones too, the one that is in force for longest. */
+  clientBan(clientId: number, now: number): Awaitable<BanRecord | null>;
   /** A key's ban in force. */
   ban(keyId: number, now: number): Awaitable<BanRecord | null>;
   client(id: Int64): Awaitable<ClientRecord | null>;

@@ -1,7 +1,8 @@
 import { fail } from "../core/failure.ts";
-import { some } from "../core/some.ts";
 
 export const JSON_DEPTH = 32;
+/** Values in a body, with those inside of others: the largest batch has a fifth of it. To parse millions would keep all others waiting. */
+export const JSON_VALUES = 20_000;
 /** A shorter number is exact, unless its exponent makes it so small that nothing is left of it. */
 const LONG_NUMBER = 16;
 /** Digits of a number that is still made exact: none that is wanted has more than 19, and a million of them take their time. */
@@ -12,10 +13,8 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** The one JSON value of a body; integers past 2^53 come as bigints, so that none is ever rounded. */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decoded(bytes);
+  const { duplicate, mayBeRounded } = scanned(text);
   const value = parsed(text);
-  const { depth, duplicate, mayBeRounded } = scanned(text);
-  if (depth > JSON_DEPTH)
-    fail("invalid_json", `The body is nested ${some(depth, "level")} deep; at most ${JSON_DEPTH} are taken.`);
   if (duplicate !== undefined) {
     fail(
       "invalid_json",
@@ -67,14 +66,14 @@ function isWhole(source: string): boolean {
 }
 
 interface Scan {
-  depth: number;
   duplicate: string | undefined;
   mayBeRounded: boolean;
 }
 
-/** One pass over text that is known to be JSON: how deep it goes, and whether an object repeats a key. */
+/** One pass over what may be JSON, before it is parsed: it goes no deeper and has no more values than is taken, and whether an object repeats a key. */
 function scanned(text: string): Scan {
-  const scan: Scan = { depth: 0, duplicate: undefined, mayBeRounded: false };
+  const scan: Scan = { duplicate: undefined, mayBeRounded: false };
+  let values = 1;
   // For each open bracket: the keys of an object, or null in an array.
   const open: (Set<string> | null)[] = [];
   let expectsKey = false;
@@ -84,8 +83,7 @@ function scanned(text: string): Scan {
       const end = closingQuote(text, at);
       const keys = open.at(-1);
       if (expectsKey && keys) {
-        const written = text.slice(at + 1, end);
-        const key = written.includes("\\") ? (JSON.parse(`"${written}"`) as string) : written;
+        const key = keyOf(text.slice(at + 1, end));
         if (keys.has(key)) scan.duplicate ??= key;
         keys.add(key);
         expectsKey = false;
@@ -94,11 +92,19 @@ function scanned(text: string): Scan {
     } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
       open.push(code === OPEN_OBJECT ? new Set() : null);
       expectsKey = code === OPEN_OBJECT;
-      scan.depth = Math.max(scan.depth, open.length);
+      values++;
+      if (open.length > JSON_DEPTH)
+        fail(
+          "invalid_json",
+          `The body is nested more than ${JSON_DEPTH} levels deep; at most so many are taken.`,
+        );
     } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
       open.pop();
     } else if (code === COMMA) {
       expectsKey = open.at(-1) instanceof Set;
+      values++;
+      if (values > JSON_VALUES)
+        fail("invalid_json", `The body has more than ${JSON_VALUES} values; at most so many are taken.`);
     } else if (code >= ZERO && code <= NINE) {
       const start = at;
       let isSmall = false;
@@ -122,8 +128,18 @@ const CLOSE_OBJECT = 125;
 
 function closingQuote(text: string, start: number): number {
   let at = start + 1;
-  while (text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
+  while (at < text.length && text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
   return at;
+}
+
+/** A key as it is meant; one that is no text is refused when the whole is parsed. */
+function keyOf(written: string): string {
+  if (!written.includes("\\")) return written;
+  try {
+    return JSON.parse(`"${written}"`) as string;
+  } catch {
+    return written;
+  }
 }
 
 /** A digit, or what may stand in a number after one. */

@@ -33,6 +33,9 @@ const keyById = sql<KeyRecord>`select ${columns} from api_keys k where k.id = :i
 const anyKey = sql<{ id: number }>`select id from api_keys limit 1`;
 const allKeys = sql<KeyRecord>`select ${columns} from api_keys k order by k.id`;
 const keysOfClient = sql<KeyRecord>`select ${columns} from api_keys k where k.client_id = :clientId order by k.id`;
+const workingKeys = sql<{ count: number }>`
+  select count(*) as count from api_keys k
+  where k.client_id = :clientId and k.revoked_at is null and (k.expires_at is null or k.expires_at > :now)`;
 const insertKey = sql<{ id: number }>`
   insert into api_keys (client_id, role, name, hash, last_four, expires_at, created_at)
   values (:clientId, :role, :name, :hash, :lastFour, :expiresAt, :now) returning id`;
@@ -45,12 +48,13 @@ const keepLastUses = new RowsStatement<{ readonly keyId: number; readonly at: nu
     on conflict (key_id) do update set at = excluded.at where key_uses.at < excluded.at`,
 );
 
-type KeyReads = Pick<Reads, "keyByHash" | "key" | "hasKeys" | "keys" | "keyPage">;
+type KeyReads = Pick<Reads, "keyByHash" | "key" | "hasKeys" | "keys" | "keyPage" | "countWorkingKeys">;
 
 export function keyReads(db: Db, tallies: TallyReads): KeyReads {
   return {
     keyByHash: (hash) => db.get(keyByHash, { hash }),
     key: async (id) => (await withLastUses(tallies, () => db.all(keyById, { id })))[0] ?? null,
+    countWorkingKeys: async (clientId, now) => Number((await db.get(workingKeys, { clientId, now }))?.count),
     hasKeys: async () => (await db.get(anyKey, {})) !== null,
     keys: (clientId) =>
       withLastUses(tallies, () =>

@@ -17,6 +17,8 @@ const conductsOfClient = sql<{ conduct: string }>`
   select x.conduct from key_conduct x join api_keys k on k.id = x.key_id where k.client_id = :clientId`;
 const banOfKey = sql<BanRecord>`
   select ${banColumns} from bans where key_id = :keyId and lifted_at is null and until > :now order by until desc limit 1`;
+const banOfClient = sql<BanRecord>`
+  select ${banColumns} from bans where client_id = :clientId and lifted_at is null and until > :now order by until desc limit 1`;
 const keepConduct = sql`
   insert into key_conduct (key_id, conduct) values (:keyId, :conduct)
   on conflict (key_id) do update set conduct = excluded.conduct`;
@@ -74,7 +76,7 @@ const insertAudit = sql`
 export function limitReads(
   db: Db,
   tallies: TallyReads,
-): Pick<Reads, "bans" | "ban" | "conduct" | "conducts" | "usage" | "usageOfDay" | "audit"> {
+): Pick<Reads, "bans" | "ban" | "clientBan" | "conduct" | "conducts" | "usage" | "usageOfDay" | "audit"> {
   return {
     bans: (query, now) => {
       const inForce = (where: Conditions) => void where.add("lifted_at is null").add("until > ?", now);
@@ -94,6 +96,7 @@ export function limitReads(
     conducts: async (clientId) =>
       (await db.all(conductsOfClient, { clientId })).map(({ conduct }) => JSON.parse(conduct)),
     ban: (keyId, now) => db.get(banOfKey, { keyId, now }),
+    clientBan: (clientId, now) => db.get(banOfClient, { clientId, now }),
     usage: (query) =>
       whileTheyStay(async () => {
         const rows = await db.all(usageOfClient, { ...query });

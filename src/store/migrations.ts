@@ -262,4 +262,11 @@ export const migrations: readonly Migration[] = [
   removedWebhooks,
   lowStock,
   ledgers,
+  {
+    name: "a client's revoked keys are in nobody's way",
+    statements: () => [
+      "create index api_keys_unrevoked on api_keys (client_id, id) where revoked_at is null",
+      "create index bans_client on bans (client_id, until) where lifted_at is null",
+    ],
+  },
 ];

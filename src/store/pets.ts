@@ -46,8 +46,8 @@ function petPage(query: PetQuery, columns: Fragment, names: string) {
   const ids = query.ids && padded(query.ids);
   const statuses = query.statuses && [...new Set(query.statuses)];
   const key = sortColumns[query.sort];
-  const narrow = (where: Conditions) => {
-    if (categoryId !== undefined) where.add("category_id = ?", categoryId);
+  const narrow = (where: Conditions, category = "category_id") => {
+    if (categoryId !== undefined) where.add(`${category} = ?`, categoryId);
     if (namePrefix !== undefined) startsWith(where, namePrefix);
     if (maxQuantity !== undefined) where.add("low_stock <= ?", maxQuantity);
   };
@@ -55,7 +55,8 @@ function petPage(query: PetQuery, columns: Fragment, names: string) {
   const named = (where: Conditions) => {
     where.add(`id in (${ids?.map(() => "?").join(", ")})`, ...(ids ?? []));
     if (statuses) where.add(`status in (${statuses.map(() => "?").join(", ")})`, ...statuses);
-    narrow(where);
+    // By ids alone: of a category with a million pets the index would seem to be less work than a hundred ids.
+    narrow(where, "+category_id");
   };
   const isWholeTable = query.sort === "id" && !statuses && categoryId === undefined;
   const branches = ids ? [named] : isWholeTable ? [narrow] : (statuses ?? everyStatus).map(each);

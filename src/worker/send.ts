@@ -10,6 +10,8 @@ import { hostOf } from "../core/webhook-rules.ts";
 export const RECEIVER_MS = 15_000;
 /** Bytes of an answer that are read; the rest is not waited for. */
 const RESPONSE_BYTES = 4 * RESPONSE_CHARACTERS;
+/** Answers such as `103 Early Hints` before the one that counts: a receiver has no use for many, and each takes time. */
+const INTERIM_ANSWERS = 10;
 /** Seconds; what is longer is as good as this. */
 const LONGEST_RETRY_AFTER = 86_400;
 
@@ -115,8 +117,15 @@ async function answered(url: URL, body: string, options: RequestOptions): Promis
   const { request } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
   return new Promise((resolve, reject) => {
     const unanswered = () => reject(Object.assign(new Error("no answer"), { code: "HPE_NO_ANSWER" }));
+    let interim = 0;
+    const sent = request(url, options, resolve);
+    sent.on("information", () => {
+      interim += 1;
+      if (interim > INTERIM_ANSWERS)
+        sent.destroy(Object.assign(new Error("too many interim answers"), { code: "HPE_INTERIM" }));
+    });
     // A receiver that would change protocols gives no answer, and no error either.
-    request(url, options, resolve)
+    sent
       .on("upgrade", (_, socket) => socket.destroy())
       .on("error", reject)
       .on("close", unanswered)

@@ -31,6 +31,7 @@ const taken: readonly [string, unknown][] = [
   ['{"a":"}{][,:\\"","b":1}', { a: '}{][,:"', b: 1 }],
   ['{"a\\\\":1,"a":2}', { "a\\": 1, a: 2 }],
   ['{"":1," ":2}', { "": 1, " ": 2 }],
+  [`[${"0,".repeat(19_998)}0]`, Array(19_999).fill(0)],
   ['"\\ud83d\\ude00"', "\u{1f600}"],
 ];
 
@@ -105,9 +106,12 @@ const refusals: readonly [name: string, body: string | Uint8Array, why: RegExp][
   ["bytes that are no UTF-8", new Uint8Array([0x22, 0xff, 0x22]), /^The body is not valid UTF-8/],
   ["an overlong character", new Uint8Array([0x22, 0xc0, 0xaf, 0x22]), /^The body is not valid UTF-8/],
   ["a surrogate in bytes", new Uint8Array([0x22, 0xed, 0xa0, 0x80, 0x22]), /^The body is not valid UTF-8/],
-  ["33 arrays", nested(33), /nested 33 levels/],
-  ["33 objects", '{"a":'.repeat(33) + 1 + "}".repeat(33), /nested 33 levels/],
-  ["a million arrays", nested(1_000_000), /nested 1000000 levels|not valid JSON/],
+  ["33 arrays", nested(33), /nested more than 32 levels/],
+  ["33 objects", '{"a":'.repeat(33) + 1 + "}".repeat(33), /nested more than 32 levels/],
+  ["a million arrays", nested(1_000_000), /nested more than 32 levels/],
+  ["more values than are taken", `[${"0,".repeat(19_999)}0]`, /^The body has more than 20000 values/],
+  ["a text that does not end", '{"a', /^The body is not valid JSON: /],
+  ["a key that is no text", '{"\\x":1}', /^The body is not valid JSON: /],
   ["a key twice", '{"a":1,"a":1}', /the key "a" twice/],
   ["a key twice after a nested object", '{"a":{"b":[1,{"c":2}]},"a":1}', /the key "a" twice/],
   ["a key twice inside an array", '[{},{"b":1,"c":{},"b":2}]', /the key "b" twice/],

@@ -66,6 +66,18 @@ test("a list of a category's pets reads no pet of another category on its way", 
   expect(found).toEqual([]);
 });
 
+test("a list of given pets goes to these, whatever else is asked of them", async () => {
+  for (const length of [1, 10, 11, 100]) {
+    const ids = Array.from({ length }, (_, n) => n + 1);
+    const query: PetQuery = {
+      ...{ sort: "name", descending: false, ids, statuses: ["available"], limit: 21 },
+      ...{ categoryId: 3, namePrefix: "re" },
+    };
+    const [{ plan } = { plan: [] }] = await explained((asked) => asked.pets(query));
+    expect(plan.join()).toContain("USING INTEGER PRIMARY KEY");
+  }
+});
+
 test("every list of categories walks an index", async () => {
   for (const query of categoryLists())
     expect(await faults(query, (asked) => asked.categories(query))).toEqual([]);
@@ -199,6 +211,8 @@ test("every look-up of one record goes straight to it", async () => {
     (asked) => asked.conduct(1),
     (asked) => asked.conducts(1),
     (asked) => asked.ban(1, 2),
+    (asked) => asked.clientBan(1, 2),
+    (asked) => asked.countWorkingKeys(1, 2),
     (asked) => asked.accessRevision(),
     (asked) => asked.webhook(1),
     (asked) => asked.countWebhooks(1),

@@ -210,6 +210,8 @@ test("postgres: a look-up of one record reads that record alone", async () => {
     (asked) => asked.key(1),
     (asked) => asked.hasKeys(),
     (asked) => asked.ban(1, 2),
+    (asked) => asked.clientBan(1, 2),
+    (asked) => asked.countWorkingKeys(1, 2),
     (asked) => asked.accessRevision(),
   ];
   const found = [];

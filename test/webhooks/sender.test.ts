@@ -181,9 +181,18 @@ test("a proxy of the environment is not used", async () => {
   expect([stdout, stderr]).toEqual(["200\n", ""]);
 });
 
+const hints = (count: number) =>
+  `${"HTTP/1.1 103 Early Hints\r\n\r\n".repeat(count)}HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n`;
+
+test("a receiver may say some words before its answer", async () => {
+  await using server = await listener((socket) => void socket.end(hints(10)));
+  expect(await sender()(`http://shop.example:${server.port}/`)).toMatchObject({ responseStatus: 200 });
+});
+
 const broken: Readonly<Record<string, [text: string | null, reason: FailureReason]>> = {
   "a receiver that hangs up": [null, "connection_reset"],
   "one that talks something else": ["SSH-2.0-OpenSSH_9.6\r\n\r\n", "invalid_response"],
+  "one that does not come to its answer": [hints(100_000), "invalid_response"],
   "one that answers 404": ["HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n", "status_4xx"],
   "one that answers 500": ["HTTP/1.1 500 Oh\r\ncontent-length: 0\r\n\r\n", "status_5xx"],
   "one that is gone": ["HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n", "gone"],
