@@ -1,4 +1,5 @@
 import type { PetstoreApi } from "../contract/api.ts";
+import type { Input } from "../contract/route.ts";
 import type { Int64, Order, OrderUpdate } from "../contract/shapes.ts";
 import {
   type Operations,
@@ -10,6 +11,7 @@ import {
 import { Conflict, Failure, fail } from "./failure.ts";
 import { refuseRemoved } from "./key-refusal.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
+import type { Command } from "./perform.ts";
 import type { OrderChange, OrderRecord, PetRecord, StockMove } from "./ports.ts";
 import { statusBefore } from "./status.ts";
 import { tellStock } from "./stock.ts";
@@ -96,6 +98,12 @@ export const orders: Operations<PetstoreApi["orders"]> = {
     return { body: undefined };
   },
 };
+
+/** The pet that a new order takes units of: the one row that it changes and others may want. */
+export function petOrdered({ operation, input }: Pick<Command, "operation" | "input">): Int64 | undefined {
+  if (operation !== "orders.place") return undefined;
+  return (input as Input<PetstoreApi["orders"]["place"]>).body?.petId;
+}
 
 /** The order if the caller may see it: another client's order is as unknown as one that never was. */
 async function ownOrder(cx: ReadContext, orderId: Int64): Promise<OrderRecord> {

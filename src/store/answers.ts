@@ -1,6 +1,6 @@
 import { after } from "../core/after.ts";
 import type { KeptAnswer, Reads, Writes } from "../core/ports.ts";
-import { type Db, fragment, sql } from "./statement.ts";
+import { type Db, fragment, RowsStatement, sql } from "./statement.ts";
 
 /** How many answers one sweep forgets, so that it never holds up the writes behind it. */
 const FORGET_AT_ONCE = 1000;
@@ -16,11 +16,24 @@ export const anyAnswer = sql<FoundAnswer>`
 
 export const forgetAnswer = sql`
   delete from kept_answers where client_id = :clientId and key = :key and kept_at <= :keptBefore`;
+
+/** An answer, for whom it is kept, and since when. */
+export interface NewAnswer extends KeptAnswer {
+  readonly clientId: number;
+  readonly key: string;
+  readonly now: number;
+}
+
+const answerValues = ["clientId", "key", "fingerprint", "body", "tag", "now"] as const;
 // Fails if there is an answer: another request with the same key was quicker, and this one must not be done too.
+const insertInto = fragment`insert into kept_answers (client_id, key, fingerprint, body, tag, kept_at)`;
 export const newAnswer = fragment`
-  insert into kept_answers (client_id, key, fingerprint, body, tag, kept_at)
-  values (:clientId, :key, :fingerprint, :body, :tag, :now)`;
+  ${insertInto} values (:clientId, :key, :fingerprint, :body, :tag, :now)`;
 export const insertAnswer = sql`${newAnswer}`;
+export const insertAnswers = new RowsStatement<NewAnswer>(
+  answerValues,
+  (values) => `${insertInto.text} ${values}`,
+);
 
 const forgetAnswers = sql<unknown>`
   delete from kept_answers where (client_id, key) in

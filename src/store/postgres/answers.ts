@@ -1,16 +1,9 @@
 import { Conflict, Failure, Unavailable } from "../../core/failure.ts";
 import type { KeptAnswer, Writes } from "../../core/ports.ts";
-import {
-  anyAnswer,
-  type FoundAnswer,
-  forgetAnswer,
-  insertAnswer,
-  keptSinceThen,
-  newAnswer,
-} from "../answers.ts";
+import { anyAnswer, type FoundAnswer, forgetAnswer, keptSinceThen } from "../answers.ts";
 import { type Db, sql } from "../statement.ts";
 import type { Transaction } from "./connection.ts";
-import { type Telling, tellingAnd } from "./events.ts";
+import type { LastWrites } from "./last-writes.ts";
 import { isLockTimeout } from "./trouble.ts";
 
 /** What was done was in vain, and is to be undone: the request was answered before. */
@@ -36,8 +29,6 @@ const lockAndLook = sql<FoundAnswer | { readonly keptAt: null }>`
   select fingerprint, body, tag, kept_at as "keptAt"
   from locked left join kept_answers on client_id = :ofClient and key = :ofKey`;
 
-const tellAndKeep = tellingAnd(newAnswer);
-
 interface Claimed {
   readonly clientId: number;
   readonly key: string;
@@ -52,7 +43,7 @@ interface Claimed {
  * in the way of ours; and before a refusal is told it is looked for again, because a request may be refused for what its
  * own first run has changed.
  */
-export function answerKeeping(db: Transaction, telling: Telling): AnswerKeeping {
+export function answerKeeping(db: Transaction, last: Pick<LastWrites, "keep">): AnswerKeeping {
   let known: KeptAnswer | undefined;
   let claimed: Claimed | undefined;
   const look = async (clientId: number, key: string, keptSince: number): Promise<FoundAnswer | null> => {
@@ -80,7 +71,7 @@ export function answerKeeping(db: Transaction, telling: Telling): AnswerKeeping 
     async keepAnswer(clientId, key, answer, now, keptBefore) {
       const found = await claimed?.found;
       if (!claimed || found) await db.run(forgetAnswer, { clientId, key, keptBefore });
-      await telling.settleWith(tellAndKeep, insertAnswer, { ...answer, clientId, key, now });
+      await last.keep({ ...answer, clientId, key, now });
     },
     judged: async (error) => (claimed ? judged(db, claimed, error) : error),
   };
@@ -107,7 +98,7 @@ async function judged(
 }
 
 /** What a caller would be told, or the core would do anew: both may be for what the same request has changed before. */
-function isRefusal(error: unknown): boolean {
+export function isRefusal(error: unknown): boolean {
   return (error instanceof Failure && !(error instanceof Unavailable)) || error instanceof Conflict;
 }
 

@@ -1,3 +1,6 @@
+import { petOrdered } from "../../core/orders.ts";
+import type { Command, Performed } from "../../core/perform.ts";
+import type { Writes } from "../../core/ports.ts";
 import type { Engine, EngineOptions } from "../engine.ts";
 import { sql } from "../statement.ts";
 import { reads } from "../store.ts";
@@ -5,6 +8,7 @@ import { askingDb, type TransactionOptions } from "./connection.ts";
 import { accessLock } from "./locks.ts";
 import { openPool, POOL_BOUNDS } from "./pool.ts";
 import { pulse } from "./pulse.ts";
+import { together } from "./together.ts";
 import { transact } from "./transact.ts";
 import { readsInTurns } from "./turns.ts";
 
@@ -52,6 +56,7 @@ export function openPostgresEngine(options: EngineOptions): Engine {
   let forgetting: Promise<void> | undefined;
   /** One look for all who ask meanwhile: anybody may ask, and revoked keys are watched for on the same connection. */
   let looking: Promise<boolean> | undefined;
+  const shared = together<Performed>(pool);
   const underWay = new Set<Promise<unknown>>();
   const counted = <T>(work: Promise<T>): Promise<T> => {
     underWay.add(work);
@@ -60,6 +65,15 @@ export function openPostgresEngine(options: EngineOptions): Engine {
     return work;
   };
 
+  const performed = (command: Command): Promise<Performed> => {
+    const options = { ...inTime(), locks: command.changesAccess ? [accessLock] : [] };
+    const work = (store: Writes) => perform(store, command, rules);
+    const petId = petOrdered(command);
+    if (petId === undefined) return transact(pool, options, work);
+    const { caller, idempotency } = command;
+    const name = idempotency && `${caller.clientId} ${idempotency.key}`;
+    return shared.perform({ petId, name, options, work });
+  };
   const forget = async (keptBefore: number) => {
     try {
       while (await transact(pool, inTime(), async (s) => s.forgetAnswers(keptBefore)));
@@ -80,12 +94,7 @@ export function openPostgresEngine(options: EngineOptions): Engine {
   return {
     foldedAtOnce: FOLDED_AT_ONCE,
     reads: { ...readsInTurns(askingDb(pool, READ_MS)), accessRevision: reads(watch).accessRevision },
-    perform: (command) =>
-      counted(
-        transact(pool, { ...inTime(), locks: command.changesAccess ? [accessLock] : [] }, (store) =>
-          perform(store, command, rules),
-        ),
-      ),
+    perform: (command) => counted(performed(command)),
     forgetAnswers: (keptBefore) => {
       forgetting ??= forget(keptBefore);
     },
@@ -95,7 +104,14 @@ export function openPostgresEngine(options: EngineOptions): Engine {
       });
       return looking;
     },
-    figures: () => ({ engine: "postgres", ...pool.figures() }),
+    figures() {
+      const figures = pool.figures();
+      return {
+        engine: "postgres",
+        ...figures,
+        waitingWrites: figures.waitingWrites + shared.waiting(),
+      };
+    },
     async close() {
       await Promise.allSettled([...underWay, forgetting]);
       await Promise.all([pool.close(), watching.close()]);

@@ -1,23 +1,7 @@
 import { eventScopes } from "../../core/event-scopes.ts";
-import type { EventQuery, EventRecord, Reads, Writes } from "../../core/ports.ts";
-import {
-  type EventRow,
-  eventColumns,
-  eventRows,
-  eventValues,
-  forgottenEvents,
-  newEvents,
-} from "../events.ts";
-import {
-  type Arguments,
-  type Db,
-  type Fragment,
-  fragment,
-  RowsStatement,
-  type Statement,
-  sql,
-  statement,
-} from "../statement.ts";
+import type { EventQuery, EventRecord, Reads } from "../../core/ports.ts";
+import { type EventRow, eventColumns, eventValues, forgottenEvents, newEvents } from "../events.ts";
+import { type Db, type Fragment, fragment, RowsStatement, sql, statement } from "../statement.ts";
 import type { Sent } from "./wire.ts";
 
 // Numbers come from a sequence, and transactions commit in another order: 5 may be seen after 6. So whoever will take
@@ -38,7 +22,7 @@ const tell = (values: string) => `
   select type, subject, client_id::bigint, data, at::bigint
   from held, (${values}) as told (type, subject, client_id, data, at)`;
 
-const tellEvents = new RowsStatement<EventRow>(eventValues, tell);
+export const tellEvents = new RowsStatement<EventRow>(eventValues, tell);
 
 /** The same, and another statement, whose arguments come after the events'. */
 export function tellingAnd({ text }: Fragment): RowsStatement<EventRow> {
@@ -100,44 +84,6 @@ export function orderedEventReads(db: Db): Pick<Reads, "events" | "lastEvent" | 
     eventBounds: async () => {
       const [forgotten, last] = await Promise.all([forgottenEvents(db), db.get(lastGiven, {})]);
       return { forgotten, given: last?.id ?? 0 };
-    },
-  };
-}
-
-/** Events of a transaction, which wait for the last statement of it: one that can take them along. */
-export interface Telling extends Pick<Writes, "emit"> {
-  /** Before each transaction. */
-  begin(): void;
-  /** Tells those that wait. */
-  settle(): Promise<void>;
-  /** Tells those that wait and does another change, by one statement if there is one for so many. */
-  settleWith(both: RowsStatement<EventRow>, other: Statement, args: Arguments): Promise<void>;
-}
-
-export function tellingOf(db: Db): Telling {
-  let waiting: EventRow[] = [];
-  const settle = async () => {
-    const events = waiting;
-    waiting = [];
-    await tellEvents.run(db, events);
-  };
-  return {
-    begin() {
-      waiting = [];
-    },
-    emit(events, now) {
-      waiting = waiting.concat(eventRows(events, now));
-    },
-    settle,
-    async settleWith(both, other, args) {
-      const [part, another] = both.parts(waiting);
-      if (part && !another) {
-        waiting = [];
-        const [statement, events] = part;
-        return db.run(statement, [...events, ...other.values(args)]);
-      }
-      await settle();
-      await db.run(other, args);
     },
   };
 }

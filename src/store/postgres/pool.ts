@@ -5,7 +5,7 @@ import { type Pulse, pulse } from "./pulse.ts";
 import type { Use } from "./queue.ts";
 import { giveUp, grow, isHeard, type Reach, SILENT_MS } from "./reach.ts";
 import type { Wire, WireSettings } from "./wire.ts";
-import { dropIdle, giveBack, noWires, renew, take, type Wires } from "./wires.ts";
+import { dropIdle, giveBack, isTaken, noWires, renew, take, type Wires } from "./wires.ts";
 
 /** What the pool may cost; each has its default. */
 export interface PoolBounds {
@@ -23,6 +23,8 @@ export interface Pool {
   /** A connection for the caller alone until it is given back; refused when none is to be had by the deadline. `fresh` asks for one that is known to be alive. */
   lease(deadline: number, use: Use, which?: "fresh"): Promise<Wire>;
   giveBack(wire: Wire): void;
+  /** Whether there is none for such a use until one is given back. */
+  isTaken(use: Use): boolean;
   /** What was prepared on it holds no more: ends it and all that were open beside it, those in use when they are given back. */
   renew(wire: Wire): void;
   /** No answer came in time: ends the connection, and gives the server up if nothing else was heard of it either. */
@@ -60,6 +62,7 @@ export function openPool(
   return {
     lease: (deadline, use, which) => lease(reach, bounds, deadline, use, which),
     giveBack: (wire) => giveBack(wires, wire),
+    isTaken: (use) => isTaken(wires, use),
     renew: (wire) => renew(wires, wire),
     abandon: (wire) => abandon(reach, wire),
     isReachable: () => reach.unreachable === undefined && !reach.isClosed,

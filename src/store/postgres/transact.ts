@@ -1,10 +1,11 @@
 import type { KeptAnswer, Writes } from "../../core/ports.ts";
 import type { Db } from "../statement.ts";
 import { writes } from "../store.ts";
-import { AnsweredBefore, type AnswerKeeping, answerKeeping } from "./answers.ts";
+import { AnsweredBefore, type AnswerKeeping, answerKeeping, isRefusal } from "./answers.ts";
 import { clientLocking } from "./clients.ts";
 import { DEAD_ENDS, inTransaction, type Transaction, type TransactionOptions } from "./connection.ts";
-import { orderedEventReads, type Telling, tellingOf } from "./events.ts";
+import { orderedEventReads } from "./events.ts";
+import { type LastWrites, ownLastWrites, sharedLastWrites } from "./last-writes.ts";
 import { movementNumbers, orderPlacing } from "./orders.ts";
 import type { Pool } from "./pool.ts";
 import { classified, isConflict, isDeadEnd, isLoss } from "./trouble.ts";
@@ -47,39 +48,125 @@ async function worked<T>(
   answer: KeptAnswer | undefined,
   work: (store: Writes) => Promise<T>,
 ): Promise<T> {
-  const { store, answers, telling } = storeOf(db);
+  const { last, own } = storesOf(db).alone;
+  last.begin();
+  const done = await doneIn(own, answer, work);
+  await last.settle();
+  return done;
+}
+
+async function doneIn<T>(
+  { store, answers }: OwnStore,
+  answer: KeptAnswer | undefined,
+  work: (store: Writes) => Promise<T>,
+): Promise<T> {
   answers.begin(answer);
-  telling.begin();
   try {
-    const done = await work(store);
-    await telling.settle();
-    return done;
+    return await work(store);
   } catch (error) {
     throw await answers.judged(error);
   }
 }
 
-interface TransactionStore {
-  readonly store: Writes;
-  readonly answers: AnswerKeeping;
-  readonly telling: Telling;
+/**
+ * Does several pieces of work in one transaction. One that is refused before it changed anything is refused by itself; if one
+ * fails in any other way, nothing is done of any.
+ */
+export async function workedTogether<T>(
+  db: Transaction,
+  works: readonly ((store: Writes) => Promise<T>)[],
+): Promise<PromiseSettledResult<T>[]> {
+  const { last, sharers } = storesOf(db).shared;
+  last.begin();
+  while (sharers.length < works.length) sharers.push(sharer(db, last));
+  const outcomes = await Promise.allSettled(
+    works.map((work, place) => {
+      const own = sharers[place] as Sharer;
+      own.begin();
+      return doneIn(own, undefined, work);
+    }),
+  );
+  // Only now: nothing may be sent behind the rollback.
+  for (const [place, outcome] of outcomes.entries())
+    if (outcome.status === "rejected" && (sharers[place]?.hasChanged() || !isRefusal(outcome.reason)))
+      throw new NotTogether(outcome.reason);
+  await last.settle();
+  return outcomes;
 }
 
-/** One for a connection: to make it is a twentieth of an order. */
-const stores = new WeakMap<Transaction, TransactionStore>();
+/** Work that shared a transaction is to be done by itself. */
+class NotTogether extends Error {
+  constructor(cause: unknown) {
+    super("It could not be done together with others.", { cause });
+  }
+}
 
-function storeOf(db: Transaction): TransactionStore {
+/** A piece of work's own view of a transaction. */
+interface OwnStore {
+  readonly store: Writes;
+  readonly answers: AnswerKeeping;
+}
+
+/** One that shares the transaction. */
+interface Sharer extends OwnStore {
+  begin(): void;
+  hasChanged(): boolean;
+}
+
+interface TransactionStores {
+  readonly alone: { readonly last: LastWrites; readonly own: OwnStore };
+  /** For as many as ever shared one of its transactions. */
+  readonly shared: { readonly last: LastWrites; readonly sharers: Sharer[] };
+}
+
+/** For a connection: to make one is a twentieth of an order. */
+const stores = new WeakMap<Transaction, TransactionStores>();
+
+function storesOf(db: Transaction): TransactionStores {
   const known = stores.get(db);
   if (known) return known;
-  const telling = tellingOf(db);
-  const answers = answerKeeping(db, telling);
-  const made = { store: writesOf(db, answers, telling), answers, telling };
+  const last = ownLastWrites(db);
+  const alone = { last, own: ownStore(db, last) };
+  const made = { alone, shared: { last: sharedLastWrites(db), sharers: [] } };
   stores.set(db, made);
   return made;
 }
 
+function sharer(db: Transaction, last: LastWrites): Sharer {
+  let changed = false;
+  const noting: Transaction = {
+    fail: (error) => db.fail(error),
+    async get(statement, args) {
+      const row = await db.get(statement, args);
+      changed ||= statement.isWrite && row !== null;
+      return row;
+    },
+    async all(statement, args) {
+      const rows = await db.all(statement, args);
+      changed ||= statement.isWrite && rows.length > 0;
+      return rows;
+    },
+    run(statement, args) {
+      changed = true;
+      return db.run(statement, args);
+    },
+  };
+  return {
+    ...ownStore(noting, last),
+    begin: () => {
+      changed = false;
+    },
+    hasChanged: () => changed,
+  };
+}
+
+function ownStore(db: Transaction, last: LastWrites): OwnStore {
+  const answers = answerKeeping(db, last);
+  return { store: writesOf(db, answers, last), answers };
+}
+
 /** The shared store, but for what is fewer statements, or locks a row, in words of PostgreSQL's own. */
-function writesOf(db: Db, { claimKey, keepAnswer }: AnswerKeeping, { emit }: Telling): Writes {
+function writesOf(db: Db, { claimKey, keepAnswer }: AnswerKeeping, { emit }: LastWrites): Writes {
   return {
     ...writes(db, movementNumbers),
     ...orderedEventReads(db),

@@ -43,6 +43,12 @@ export function giveBack(wires: Wires, wire: Wire): void {
   serveWaiting(wires);
 }
 
+/** Whether whoever wants one waits for another to give one back. */
+export function isTaken(wires: Wires, use: Use): boolean {
+  if (use === "write" && !mayWrite(wires)) return true;
+  return wires.idle.length === 0 && wires.open.size >= wires.most;
+}
+
 /** It has ended; whether it was one of ours. */
 export function drop(wires: Wires, wire: Wire): boolean {
   const { open, writing, idle } = wires;
