@@ -229,3 +229,20 @@ test("two servers whose orders want the same pets the other way round do not wai
   expect(door.taken()).toBeLessThan(16);
   for (const petId of pets) expect(await stockOf(petId)).toBe(UNITS - 4);
 });
+
+test("more than ten thousand do not wait: the next is refused at once, and nothing of it is done", async () => {
+  const petId = await aPet(1_000_000);
+  const first = order(petId, "before all");
+  const many = keys("many", 10_400).map((key) => outcome(order(petId, key)));
+  expect(await Promise.race(many)).toBe("overloaded");
+  await first;
+  const outcomes = await Promise.all(many);
+  const done = await server.query("select key from kept_answers where key like 'many %'", database);
+  const isDone = new Set(done.map(({ key }) => key));
+  // A commit whose answer did not come in time may have been done.
+  for (const [n, each] of outcomes.entries())
+    if (each !== "unavailable") expect(isDone.has(`many ${n}`)).toBe(each === petId);
+  expect(isDone.size).toBeGreaterThan(0);
+  expect(await count(`orders where pet_id = ${petId}`)).toBe(1 + isDone.size);
+  expect(await stockOf(petId)).toBe(1_000_000 - 1 - isDone.size);
+});

@@ -1,12 +1,15 @@
 import type { Int64 } from "../../contract/shapes.ts";
 import { Conflict, Failure } from "../../core/failure.ts";
 import type { Writes } from "../../core/ports.ts";
+import { tooManyWait } from "../trouble.ts";
 import { inTransaction, type TransactionOptions } from "./connection.ts";
 import type { Pool } from "./pool.ts";
 import { transact, workedTogether } from "./transact.ts";
 
 /** Writes that share a transaction at most. */
 const TOGETHER = 32;
+/** Writes that may wait so; more are refused at once. */
+const MOST_WAITING = 10_000;
 /** How long they wait for a row that somebody else has, before each goes on by itself: only one of them may want it. */
 const LOCK_MS = 500;
 
@@ -28,67 +31,77 @@ interface Waiting<T> extends Shareable<T> {
 interface Group<T> {
   readonly members: Waiting<T>[];
   readonly names: Set<string>;
+  /** Nobody joins any more; gives who is in it. */
+  close(): readonly Waiting<T>[];
 }
 
 export interface Together<T> {
   perform(write: Shareable<T>): Promise<T>;
-  /** Writes that wait for the connection of another. */
+  /** Writes that wait for the connection that another has asked for. */
   waiting(): number;
 }
 
 /**
  * A write that finds a connection free has a transaction of its own. Those that must wait for one wait together, and share
- * what one costs: its messages, its commit, the sync of the disk.
+ * what a transaction costs: its messages, its commit, the sync of the disk.
  */
 export function together<T>(pool: Pool): Together<T> {
-  /** The one that takes more. */
+  /** The group that takes more. */
   let open: Group<T> | undefined;
-  const waiting = new Set<Group<T>>();
+  let waiting = 0;
   const begin = ({ options }: Shareable<T>): Group<T> => {
-    const group: Group<T> = { members: [], names: new Set() };
-    waiting.add(group);
-    const closed = () => {
-      if (open === group) open = undefined;
-      waiting.delete(group);
-      return group.members.sort((a, b) => (a.petId < b.petId ? -1 : 1));
+    const group: Group<T> = {
+      members: [],
+      names: new Set(),
+      close() {
+        if (open === group) open = undefined;
+        waiting -= group.members.length - 1;
+        return group.members.sort((a, b) => (a.petId < b.petId ? -1 : 1));
+      },
     };
-    void doTogether(pool, options.deadline, closed);
+    void doTogether(pool, group, options.deadline);
     return group;
   };
+  const join = (write: Shareable<T>): Promise<T> => {
+    if (open) waiting += 1;
+    else open = begin(write);
+    const { members, names } = open;
+    const member = { ...write, answer: Promise.withResolvers<T>() };
+    members.push(member);
+    if (write.name !== undefined) names.add(write.name);
+    if (members.length === TOGETHER) open = undefined;
+    return member.answer.promise;
+  };
   return {
-    perform(write) {
+    async perform(write) {
       const { name, options, work } = write;
       const isTwin = name !== undefined && open?.names.has(name);
       if (isTwin || !pool.isTaken("write")) return transact(pool, options, work);
-      const member = { ...write, answer: Promise.withResolvers<T>() };
-      open ??= begin(write);
-      open.members.push(member);
-      if (name !== undefined) open.names.add(name);
-      if (open.members.length === TOGETHER) open = undefined;
-      return member.answer.promise;
+      if (waiting >= MOST_WAITING) throw tooManyWait("writes");
+      return join(write);
     },
-    waiting: () => [...waiting].reduce((sum, { members }) => sum + members.length - 1, 0),
+    waiting: () => waiting,
   };
 }
 
-/** Does all that wait by the time that there is a connection; what cannot be done together, or has none in time, is done one by one. */
-async function doTogether<T>(pool: Pool, deadline: number, closed: () => Waiting<T>[]): Promise<void> {
-  let isBegun = false;
+/** Does all that are in the group by the time that there is a connection. */
+async function doTogether<T>(pool: Pool, group: Group<T>, deadline: number): Promise<void> {
+  let members: readonly Waiting<T>[] | undefined;
   try {
     const outcomes = await inTransaction(pool, { deadline, settings: lessWaiting }, (db) => {
-      isBegun = true;
+      members = group.close();
       return workedTogether(
         db,
-        closed().map(({ work }) => work),
+        members.map(({ work }) => work),
       );
     });
-    for (const [place, member] of closed().entries())
+    for (const [place, member] of group.members.entries())
       tell(pool, member, outcomes[place] as PromiseSettledResult<T>);
   } catch (error) {
-    // Nothing is refused with all others but when the commit was sent and what became of it is not known.
-    const isUnknown = isBegun && error instanceof Failure;
-    for (const member of closed())
-      if (isUnknown) member.answer.reject(error);
+    // The commit was sent, and what became of it is not known.
+    const isOver = members !== undefined && error instanceof Failure;
+    for (const member of members ?? group.close())
+      if (isOver) member.answer.reject(error);
       else doAlone(pool, member);
   }
 }
