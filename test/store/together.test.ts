@@ -111,8 +111,10 @@ test("orders that wait share the next connection's transaction, and each is whol
   }
   expect(await count("kept_answers where key like 'shared %'")).toBe(31);
   expect(await count(`movements where reason = 'ordered' and pet_id in (${pets})`)).toBe(31);
-  for (const each of all) {
-    const { id } = (await each).body as { id: number };
+  for (const [n, each] of all.entries()) {
+    const { body } = await each;
+    expect((await beside.reads.keptAnswer(clientId, `shared ${n}`, 0))?.body).toBe(JSON.stringify(body));
+    const { id } = body as { id: number };
     expect(await count(`events where type = 'order.placed' and subject = 'store/orders/${id}'`)).toBe(1);
   }
 });

@@ -8,6 +8,7 @@ import { askingDb, type TransactionOptions } from "./connection.ts";
 import { accessLock } from "./locks.ts";
 import { openPool, POOL_BOUNDS } from "./pool.ts";
 import { pulse } from "./pulse.ts";
+import { LOCK_MS, STATEMENT_MS, timeLeft } from "./times.ts";
 import { together } from "./together.ts";
 import { transact } from "./transact.ts";
 import { readsInTurns } from "./turns.ts";
@@ -16,10 +17,6 @@ import { readsInTurns } from "./turns.ts";
 const READ_MS = 2000;
 const WRITE_MS = 3500;
 const CONNECT_MS = 2000;
-/** What the server enforces: less than our own deadlines, so that its connection outlives a slow statement. */
-const STATEMENT_MS = 1800;
-/** Less than that, so that whoever waited for another is told so. */
-const LOCK_MS = 1700;
 const IDLE_IN_TRANSACTION_MS = 5000;
 /** How long a server that is well takes at most to say so. */
 const WATCH_MS = 1000;
@@ -29,8 +26,6 @@ const WATCH_MS = 1000;
  * one that was made while a table was empty would read all of it ever after.
  */
 const BY_INDEX = "set enable_seqscan = off; set jit = off";
-/** Of the time that is left when a write begins, the part in which the server must have ended it. */
-const PART_LEFT = 0.9;
 /** Dealt out in this thread, so little at once. */
 const FOLDED_AT_ONCE = 1024 * 1024;
 
@@ -120,13 +115,5 @@ export function openPostgresEngine(options: EngineOptions): Engine {
 }
 
 function inTime(): Pick<TransactionOptions, "deadline" | "settings"> {
-  return { deadline: Date.now() + WRITE_MS, settings: lessTime };
-}
-
-/** A write that waited long for its connection has less time: else it would be given up here and go on waiting there. */
-function lessTime(leftMs: number): string | undefined {
-  const withinMs = Math.max(1, Math.floor(leftMs * PART_LEFT));
-  if (withinMs >= STATEMENT_MS) return undefined;
-  const lockMs = Math.min(LOCK_MS, withinMs);
-  return `set local lock_timeout = ${lockMs}; set local statement_timeout = ${withinMs}`;
+  return { deadline: Date.now() + WRITE_MS, settings: timeLeft };
 }

@@ -4,14 +4,13 @@ import type { Writes } from "../../core/ports.ts";
 import { tooManyWait } from "../trouble.ts";
 import { inTransaction, type TransactionOptions } from "./connection.ts";
 import type { Pool } from "./pool.ts";
+import { sharedTimeLeft } from "./times.ts";
 import { transact, workedTogether } from "./transact.ts";
 
 /** Writes that share a transaction at most. */
 const TOGETHER = 32;
 /** Writes that may wait so; more are refused at once. */
 const MOST_WAITING = 10_000;
-/** How long they wait for a row that somebody else has, before each goes on by itself: only one of them may want it. */
-const LOCK_MS = 500;
 
 /** A write that can share a transaction with others. */
 export interface Shareable<T> {
@@ -31,8 +30,6 @@ interface Waiting<T> extends Shareable<T> {
 interface Group<T> {
   readonly members: Waiting<T>[];
   readonly names: Set<string>;
-  /** Nobody joins any more; gives who is in it. */
-  close(): readonly Waiting<T>[];
 }
 
 export interface Together<T> {
@@ -48,23 +45,25 @@ export interface Together<T> {
 export function together<T>(pool: Pool): Together<T> {
   /** The group that takes more. */
   let open: Group<T> | undefined;
-  let waiting = 0;
+  const groups = new Set<Group<T>>();
+  const waiting = () => {
+    let sum = 0;
+    for (const { members } of groups) sum += members.length - 1;
+    return sum;
+  };
   const begin = ({ options }: Shareable<T>): Group<T> => {
-    const group: Group<T> = {
-      members: [],
-      names: new Set(),
-      close() {
-        if (open === group) open = undefined;
-        waiting -= group.members.length - 1;
-        return group.members.sort((a, b) => (a.petId < b.petId ? -1 : 1));
-      },
+    const group: Group<T> = { members: [], names: new Set() };
+    groups.add(group);
+    const close = () => {
+      groups.delete(group);
+      if (open === group) open = undefined;
+      return group.members.sort((a, b) => Number(a.petId) - Number(b.petId));
     };
-    void doTogether(pool, group, options.deadline);
+    void doTogether(pool, options.deadline, close);
     return group;
   };
   const join = (write: Shareable<T>): Promise<T> => {
-    if (open) waiting += 1;
-    else open = begin(write);
+    open ??= begin(write);
     const { members, names } = open;
     const member = { ...write, answer: Promise.withResolvers<T>() };
     members.push(member);
@@ -77,30 +76,32 @@ export function together<T>(pool: Pool): Together<T> {
       const { name, options, work } = write;
       const isTwin = name !== undefined && open?.names.has(name);
       if (isTwin || !pool.isTaken("write")) return transact(pool, options, work);
-      if (waiting >= MOST_WAITING) throw tooManyWait("writes");
+      if (waiting() >= MOST_WAITING) throw tooManyWait("writes");
       return join(write);
     },
-    waiting: () => waiting,
+    waiting,
   };
 }
 
-/** Does all that are in the group by the time that there is a connection. */
-async function doTogether<T>(pool: Pool, group: Group<T>, deadline: number): Promise<void> {
-  let members: readonly Waiting<T>[] | undefined;
+/** Does all that wait together by the time that there is a connection: nobody joins them any more, and they are in the order of their pets. */
+async function doTogether<T>(
+  pool: Pool,
+  deadline: number,
+  close: () => readonly Waiting<T>[],
+): Promise<void> {
   try {
-    const outcomes = await inTransaction(pool, { deadline, settings: lessWaiting }, (db) => {
-      members = group.close();
-      return workedTogether(
+    const outcomes = await inTransaction(pool, { deadline, settings: sharedTimeLeft }, (db) =>
+      workedTogether(
         db,
-        members.map(({ work }) => work),
-      );
-    });
-    for (const [place, member] of group.members.entries())
+        close().map(({ work }) => work),
+      ),
+    );
+    for (const [place, member] of close().entries())
       tell(pool, member, outcomes[place] as PromiseSettledResult<T>);
   } catch (error) {
-    // The commit was sent, and what became of it is not known.
-    const isOver = members !== undefined && error instanceof Failure;
-    for (const member of members ?? group.close())
+    // There was no connection in time; or the commit was sent, and what became of it is not known.
+    const isOver = error instanceof Failure;
+    for (const member of close())
       if (isOver) member.answer.reject(error);
       else doAlone(pool, member);
   }
@@ -114,8 +115,4 @@ function tell<T>(pool: Pool, member: Waiting<T>, outcome: PromiseSettledResult<T
 
 function doAlone<T>(pool: Pool, { options, work, answer }: Waiting<T>): void {
   transact(pool, options, work).then(answer.resolve, answer.reject);
-}
-
-function lessWaiting(): string {
-  return `set local lock_timeout = ${LOCK_MS}`;
 }

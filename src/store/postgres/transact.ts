@@ -151,8 +151,15 @@ function sharer(db: Transaction, last: LastWrites): Sharer {
       return db.run(statement, args);
     },
   };
+  const telling: LastWrites = {
+    ...last,
+    emit(events, now) {
+      changed = true;
+      return last.emit(events, now);
+    },
+  };
   return {
-    ...ownStore(noting, last),
+    ...ownStore(noting, telling),
     begin: () => {
       changed = false;
     },
