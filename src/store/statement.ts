@@ -20,7 +20,7 @@ export class Statement<Row = unknown> {
     readonly shape?: (row: never) => Row,
   ) {
     this.slot = kind === "own" ? slots++ : -1;
-    this.isWrite = /\b(insert into|update \w+ set|delete from)\b/.test(text);
+    this.isWrite = /^(with\b.*\b)?(insert|update|delete)\b/s.test(text);
   }
 
   /** The same statement, giving its rows in another shape. */

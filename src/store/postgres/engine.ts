@@ -61,13 +61,13 @@ export function openPostgresEngine(options: EngineOptions): Engine {
   };
 
   const performed = (command: Command): Promise<Performed> => {
-    const options = { ...inTime(), locks: command.changesAccess ? [accessLock] : [] };
     const work = (store: Writes) => perform(store, command, rules);
     const petId = petOrdered(command);
-    if (petId === undefined) return transact(pool, options, work);
+    if (petId === undefined)
+      return transact(pool, { ...inTime(), locks: command.changesAccess ? [accessLock] : [] }, work);
     const { caller, idempotency } = command;
-    const name = idempotency && `${caller.clientId} ${idempotency.key}`;
-    return shared.perform({ petId, name, options, work });
+    const key = idempotency && `${caller.clientId} ${idempotency.key}`;
+    return shared.perform({ petId, key, options: inTime(), work });
   };
   const forget = async (keptBefore: number) => {
     try {

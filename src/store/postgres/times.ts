@@ -2,8 +2,12 @@
 export const STATEMENT_MS = 1800;
 /** Less than that, so that whoever waited for another is told so. */
 export const LOCK_MS = 1700;
-/** How long those that share a transaction wait for a row that somebody else has, before each goes on by itself: only one of them may want it. */
-const SHARED_LOCK_MS = 500;
+/**
+ * How long those that share a transaction wait for a row that somebody else has, and at most which part of the time that is left:
+ * meanwhile they keep others from the rows that they have, and each of them must still have time to go on by itself.
+ */
+const SHARED_LOCK_MS = 200;
+const SHARED_PART = 1 / 3;
 /** Of the time that is left when a write begins, the part in which the server must have ended it. */
 const PART_LEFT = 0.9;
 
@@ -15,8 +19,8 @@ export function timeLeft(leftMs: number): string | undefined {
 
 /** The same for those that share a transaction. */
 export function sharedTimeLeft(leftMs: number): string {
-  const withinMs = Math.min(STATEMENT_MS, within(leftMs));
-  return limits(Math.min(SHARED_LOCK_MS, withinMs), withinMs);
+  const lockMs = Math.max(1, Math.floor(leftMs * SHARED_PART));
+  return limits(Math.min(SHARED_LOCK_MS, lockMs), Math.min(STATEMENT_MS, within(leftMs)));
 }
 
 function within(leftMs: number): number {

@@ -1,5 +1,5 @@
 import type { Int64 } from "../../contract/shapes.ts";
-import { Conflict, Failure } from "../../core/failure.ts";
+import { Conflict, Failure, Unavailable } from "../../core/failure.ts";
 import type { Writes } from "../../core/ports.ts";
 import { tooManyWait } from "../trouble.ts";
 import { inTransaction, type TransactionOptions } from "./connection.ts";
@@ -14,11 +14,11 @@ const MOST_WAITING = 10_000;
 
 /** A write that can share a transaction with others. */
 export interface Shareable<T> {
-  /** The pet whose row it changes: rows are taken in one order, so that two transactions never wait for each other. */
+  /** The pet whose row it changes. */
   readonly petId: Int64;
-  /** Two of one name cannot share: the second waits for what the first has done. */
-  readonly name: string | undefined;
-  readonly options: TransactionOptions;
+  /** Two of one key cannot share: the second waits for what the first has done. */
+  readonly key: string | undefined;
+  readonly options: Pick<TransactionOptions, "deadline" | "settings">;
   readonly work: (store: Writes) => Promise<T>;
 }
 
@@ -29,7 +29,7 @@ interface Waiting<T> extends Shareable<T> {
 /** Those that wait for the same connection. */
 interface Group<T> {
   readonly members: Waiting<T>[];
-  readonly names: Set<string>;
+  readonly keys: Set<string>;
 }
 
 export interface Together<T> {
@@ -44,7 +44,7 @@ export interface Together<T> {
  */
 export function together<T>(pool: Pool): Together<T> {
   /** The group that takes more. */
-  let open: Group<T> | undefined;
+  let gathering: Group<T> | undefined;
   const groups = new Set<Group<T>>();
   const waiting = () => {
     let sum = 0;
@@ -52,29 +52,29 @@ export function together<T>(pool: Pool): Together<T> {
     return sum;
   };
   const begin = ({ options }: Shareable<T>): Group<T> => {
-    const group: Group<T> = { members: [], names: new Set() };
+    const group: Group<T> = { members: [], keys: new Set() };
     groups.add(group);
     const close = () => {
       groups.delete(group);
-      if (open === group) open = undefined;
-      return group.members.sort((a, b) => Number(a.petId) - Number(b.petId));
+      if (gathering === group) gathering = undefined;
+      return group.members.sort(inOrder);
     };
     void doTogether(pool, options.deadline, close);
     return group;
   };
   const join = (write: Shareable<T>): Promise<T> => {
-    open ??= begin(write);
-    const { members, names } = open;
+    gathering ??= begin(write);
+    const { members, keys } = gathering;
     const member = { ...write, answer: Promise.withResolvers<T>() };
     members.push(member);
-    if (write.name !== undefined) names.add(write.name);
-    if (members.length === TOGETHER) open = undefined;
+    if (write.key !== undefined) keys.add(write.key);
+    if (members.length === TOGETHER) gathering = undefined;
     return member.answer.promise;
   };
   return {
     async perform(write) {
-      const { name, options, work } = write;
-      const isTwin = name !== undefined && open?.names.has(name);
+      const { key, options, work } = write;
+      const isTwin = key !== undefined && gathering?.keys.has(key);
       if (isTwin || !pool.isTaken("write")) return transact(pool, options, work);
       if (waiting() >= MOST_WAITING) throw tooManyWait("writes");
       return join(write);
@@ -83,7 +83,16 @@ export function together<T>(pool: Pool): Together<T> {
   };
 }
 
-/** Does all that wait together by the time that there is a connection: nobody joins them any more, and they are in the order of their pets. */
+/** Rows and keys are taken in one order, so that two transactions never wait for each other in a circle. */
+function inOrder(a: Shareable<unknown>, b: Shareable<unknown>): number {
+  return Number(a.petId) - Number(b.petId) || compared(a.key ?? "", b.key ?? "");
+}
+
+function compared(a: string, b: string): number {
+  return Number(a > b) - Number(a < b);
+}
+
+/** Does all that wait together by the time that there is a connection: nobody joins them any more, and they come in order. */
 async function doTogether<T>(
   pool: Pool,
   deadline: number,
@@ -103,16 +112,18 @@ async function doTogether<T>(
     const isOver = error instanceof Failure;
     for (const member of close())
       if (isOver) member.answer.reject(error);
-      else doAlone(pool, member);
+      else doAlone(pool, member, error);
   }
 }
 
 function tell<T>(pool: Pool, member: Waiting<T>, outcome: PromiseSettledResult<T>): void {
   if (outcome.status === "fulfilled") member.answer.resolve(outcome.value);
-  else if (outcome.reason instanceof Conflict) doAlone(pool, member);
+  else if (outcome.reason instanceof Conflict) doAlone(pool, member, outcome.reason);
   else member.answer.reject(outcome.reason);
 }
 
-function doAlone<T>(pool: Pool, { options, work, answer }: Waiting<T>): void {
-  transact(pool, options, work).then(answer.resolve, answer.reject);
+/** Nothing of it was done yet, for this cause. */
+function doAlone<T>(pool: Pool, { options, work, answer }: Waiting<T>, cause: unknown): void {
+  if (Date.now() >= options.deadline) answer.reject(new Unavailable(cause));
+  else transact(pool, options, work).then(answer.resolve, answer.reject);
 }

@@ -151,7 +151,7 @@ function sharer(db: Transaction, last: LastWrites): Sharer {
       return db.run(statement, args);
     },
   };
-  const telling: LastWrites = {
+  const noted: LastWrites = {
     ...last,
     emit(events, now) {
       changed = true;
@@ -159,7 +159,7 @@ function sharer(db: Transaction, last: LastWrites): Sharer {
     },
   };
   return {
-    ...ownStore(noting, telling),
+    ...ownStore(noting, noted),
     begin: () => {
       changed = false;
     },
