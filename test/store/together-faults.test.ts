@@ -95,3 +95,17 @@ test("more than ten thousand do not wait: the next is refused at once, and nothi
   expect(isDone.size).toBeGreaterThan(0);
   expect(found).toMatchObject({ orders: 1 + isDone.size, stock: 1_000_000 - 1 - isDone.size });
 });
+
+// The last one: connections that were open before are never answered again.
+test("if the server falls silent, those that wait together are refused in their time, and nothing of them is done", async () => {
+  const petId = await aPet();
+  const silent = anEngine();
+  await silent.perform(ordering(petId, "opens its connection"));
+  door.mute();
+  const all = keys("to a silent server", 6).map((key) => became(silent.perform(ordering(petId, key))));
+  expect(new Set(await Promise.all(all))).toEqual(new Set(["unavailable"]));
+  door.open();
+  expect(await stockOf(petId)).toBe(UNITS - 1);
+  expect(await count("kept_answers where key like 'to a silent server %'")).toBe(0);
+  await silent.close();
+});

@@ -115,16 +115,20 @@ test("one that is refused after it changed something leaves nothing behind", asy
   expect(await count("kept_answers where key = 'half'")).toBe(0);
 });
 
-test("orders that share take their pets' rows in the order of ids, so that two transactions never wait in a circle", async () => {
+test("orders that share take their pets' rows in the order of ids, with a key or without, and those of one pet as they came", async () => {
   const pets = await Promise.all([aPet(), aPet(), aPet()]);
-  const [low, , high] = pets.toSorted((a, b) => a - b) as [number, number, number];
-  const first = order(high, "takes the connection");
-  const asked = [...pets.toSorted((a, b) => b - a), low].map((petId, n) => order(petId, `in order ${9 - n}`));
-  await Promise.all([first, ...asked]);
-  const ids = asked.map(async (each) => ((await each).body as { id: number }).id);
-  const [third, second, ofLow, alsoOfLow] = (await Promise.all(ids)) as [number, number, number, number];
-  // Of one pet those whose key comes first: keys are locked too.
-  const taken = [alsoOfLow, ofLow, second, third];
+  const [low, middle, high] = pets.toSorted((a, b) => a - b) as [number, number, number];
+  const asked = [
+    order(high, "takes the connection"),
+    engine.perform({ ...ordering(high, ""), idempotency: undefined }),
+    order(middle, "a key of the middle one"),
+    order(low, "z key that comes last"),
+    order(low, "a key that comes first"),
+    engine.perform({ ...ordering(low, ""), idempotency: undefined }),
+  ];
+  const done = (await Promise.all(asked)).map(({ body }) => (body as { id: number }).id);
+  const [, ofHigh, ofMiddle, ...ofLow] = done as [number, number, number, ...number[]];
+  const taken = [...ofLow, ofMiddle, ofHigh];
   expect(taken).toEqual(taken.toSorted((a, b) => a - b));
 });
 

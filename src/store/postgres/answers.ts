@@ -46,9 +46,8 @@ interface Claimed {
 export function answerKeeping(db: Transaction, last: Pick<LastWrites, "keep">): AnswerKeeping {
   let known: KeptAnswer | undefined;
   let claimed: Claimed | undefined;
-  const look = async (clientId: number, key: string, keptSince: number): Promise<FoundAnswer | null> => {
-    const found = await db.get(lockAndLook, { clientId, key, ofClient: clientId, ofKey: key });
-    if (!found || found.keptAt === null) return null;
+  const lookAlong = async (clientId: number, key: string, keptSince: number) => {
+    const found = await look(db, clientId, key);
     const answer = keptSinceThen(found, keptSince);
     if (!answer) return found;
     const before = new AnsweredBefore(answer);
@@ -62,19 +61,49 @@ export function answerKeeping(db: Transaction, last: Pick<LastWrites, "keep">): 
     },
     claimKey(clientId, key, keptSince) {
       if (known) return known;
-      const found = look(clientId, key, keptSince);
+      const found = lookAlong(clientId, key, keptSince);
       // Whoever needs to know is told of a failure.
       found.catch(() => {});
       claimed = { clientId, key, keptSince, found };
       return null;
     },
-    async keepAnswer(clientId, key, answer, now, keptBefore) {
-      const found = await claimed?.found;
-      if (!claimed || found) await db.run(forgetAnswer, { clientId, key, keptBefore });
-      await last.keep({ ...answer, clientId, key, now });
-    },
+    keepAnswer: (...kept) => keepAnswer(db, last, claimed, kept),
     judged: async (error) => (claimed ? judged(db, claimed, error) : error),
   };
+}
+
+/** The same for those that share a transaction: it is waited for, because one that was answered before would undo all others. */
+export function sharedAnswerKeeping(db: Transaction, last: Pick<LastWrites, "keep">): AnswerKeeping {
+  let claimed: Claimed | undefined;
+  return {
+    begin() {
+      claimed = undefined;
+    },
+    async claimKey(clientId, key, keptSince) {
+      const found = await look(db, clientId, key);
+      const answer = keptSinceThen(found, keptSince);
+      if (!answer) claimed = { clientId, key, keptSince, found: Promise.resolve(found) };
+      return answer;
+    },
+    keepAnswer: (...kept) => keepAnswer(db, last, claimed, kept),
+    judged: async (error) => (claimed ? judged(db, claimed, error) : error),
+  };
+}
+
+async function look(db: Db, clientId: number, key: string): Promise<FoundAnswer | null> {
+  const found = await db.get(lockAndLook, { clientId, key, ofClient: clientId, ofKey: key });
+  return found && found.keptAt !== null ? found : null;
+}
+
+async function keepAnswer(
+  db: Db,
+  last: Pick<LastWrites, "keep">,
+  claimed: Claimed | undefined,
+  [clientId, key, answer, now, keptBefore]: Parameters<Writes["keepAnswer"]>,
+): Promise<void> {
+  const found = await claimed?.found;
+  if (!claimed || found) await db.run(forgetAnswer, { clientId, key, keptBefore });
+  await last.keep({ ...answer, clientId, key, now });
 }
 
 async function judged(

@@ -23,7 +23,7 @@ export interface Pool {
   /** A connection for the caller alone until it is given back; refused when none is to be had by the deadline. `fresh` asks for one that is known to be alive. */
   lease(deadline: number, use: Use, which?: "fresh"): Promise<Wire>;
   giveBack(wire: Wire): void;
-  /** Whether there is none for such a use until one is given back. */
+  /** Whether whoever wants one for such a use waits for one to be given back, or behind others for one to be opened. */
   isTaken(use: Use): boolean;
   /** What was prepared on it holds no more: ends it and all that were open beside it, those in use when they are given back. */
   renew(wire: Wire): void;

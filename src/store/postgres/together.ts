@@ -1,25 +1,24 @@
 import type { Int64 } from "../../contract/shapes.ts";
 import { Conflict, Failure, Unavailable } from "../../core/failure.ts";
-import type { Writes } from "../../core/ports.ts";
 import { tooManyWait } from "../trouble.ts";
 import { inTransaction, type TransactionOptions } from "./connection.ts";
 import type { Pool } from "./pool.ts";
+import { NotTogether, type Shared, workedTogether } from "./sharing.ts";
 import { sharedTimeLeft } from "./times.ts";
-import { transact, workedTogether } from "./transact.ts";
+import { transact } from "./transact.ts";
 
 /** Writes that share a transaction at most. */
 const TOGETHER = 32;
 /** Writes that may wait so; more are refused at once. */
 const MOST_WAITING = 10_000;
+/** How long others join one that waits: whoever shares a transaction has no more time than the first of them. */
+const JOINING_MS = 500;
 
-/** A write that can share a transaction with others. */
-export interface Shareable<T> {
+/** A write that can share a transaction with others. Two of one key cannot: the second waits for what the first has done. */
+export interface Shareable<T> extends Shared<T> {
   /** The pet whose row it changes. */
   readonly petId: Int64;
-  /** Two of one key cannot share: the second waits for what the first has done. */
-  readonly key: string | undefined;
   readonly options: Pick<TransactionOptions, "deadline" | "settings">;
-  readonly work: (store: Writes) => Promise<T>;
 }
 
 interface Waiting<T> extends Shareable<T> {
@@ -30,6 +29,8 @@ interface Waiting<T> extends Shareable<T> {
 interface Group<T> {
   readonly members: Waiting<T>[];
   readonly keys: Set<string>;
+  /** Whoever has more time than this does not join any more. */
+  readonly lastDeadline: number;
 }
 
 export interface Together<T> {
@@ -51,18 +52,18 @@ export function together<T>(pool: Pool): Together<T> {
     for (const { members } of groups) sum += members.length - 1;
     return sum;
   };
-  const begin = ({ options }: Shareable<T>): Group<T> => {
-    const group: Group<T> = { members: [], keys: new Set() };
+  const begin = ({ options: { deadline } }: Shareable<T>): Group<T> => {
+    const group: Group<T> = { members: [], keys: new Set(), lastDeadline: deadline + JOINING_MS };
     groups.add(group);
     const close = () => {
       groups.delete(group);
       if (gathering === group) gathering = undefined;
-      return group.members.sort(inOrder);
     };
-    void doTogether(pool, options.deadline, close);
+    void doTogether(pool, deadline, group.members, close);
     return group;
   };
   const join = (write: Shareable<T>): Promise<T> => {
+    if (gathering && write.options.deadline > gathering.lastDeadline) gathering = undefined;
     gathering ??= begin(write);
     const { members, keys } = gathering;
     const member = { ...write, answer: Promise.withResolvers<T>() };
@@ -83,36 +84,30 @@ export function together<T>(pool: Pool): Together<T> {
   };
 }
 
-/** Rows and keys are taken in one order, so that two transactions never wait for each other in a circle. */
-function inOrder(a: Shareable<unknown>, b: Shareable<unknown>): number {
-  return Number(a.petId) - Number(b.petId) || compared(a.key ?? "", b.key ?? "");
-}
-
-function compared(a: string, b: string): number {
-  return Number(a > b) - Number(a < b);
-}
-
-/** Does all that wait together by the time that there is a connection: nobody joins them any more, and they come in order. */
+/** Does all that wait together by the time that there is a connection; then nobody joins them any more. */
 async function doTogether<T>(
   pool: Pool,
   deadline: number,
-  close: () => readonly Waiting<T>[],
+  members: Waiting<T>[],
+  close: () => void,
 ): Promise<void> {
   try {
-    const outcomes = await inTransaction(pool, { deadline, settings: sharedTimeLeft }, (db) =>
-      workedTogether(
-        db,
-        close().map(({ work }) => work),
-      ),
-    );
-    for (const [place, member] of close().entries())
+    const outcomes = await inTransaction(pool, { deadline, settings: sharedTimeLeft }, (db) => {
+      close();
+      // Rows are taken in one order, so that two transactions never wait for each other in a circle; those of one pet as they came.
+      members.sort((a, b) => Number(a.petId) - Number(b.petId));
+      return workedTogether(db, members);
+    });
+    for (const [place, member] of members.entries())
       tell(pool, member, outcomes[place] as PromiseSettledResult<T>);
   } catch (error) {
-    // There was no connection in time; or the commit was sent, and what became of it is not known.
+    close();
+    // No connection came in time, or none is to be had; or the commit was sent, and what became of it is not known.
     const isOver = error instanceof Failure;
-    for (const member of close())
+    const cause = error instanceof NotTogether ? error.cause : error;
+    for (const member of members)
       if (isOver) member.answer.reject(error);
-      else doAlone(pool, member, error);
+      else doAlone(pool, member, cause);
   }
 }
 

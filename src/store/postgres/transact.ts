@@ -1,11 +1,11 @@
 import type { KeptAnswer, Writes } from "../../core/ports.ts";
 import type { Db } from "../statement.ts";
 import { writes } from "../store.ts";
-import { AnsweredBefore, type AnswerKeeping, answerKeeping, isRefusal } from "./answers.ts";
+import { AnsweredBefore, type AnswerKeeping, answerKeeping } from "./answers.ts";
 import { clientLocking } from "./clients.ts";
 import { DEAD_ENDS, inTransaction, type Transaction, type TransactionOptions } from "./connection.ts";
 import { orderedEventReads } from "./events.ts";
-import { type LastWrites, ownLastWrites, sharedLastWrites } from "./last-writes.ts";
+import { type LastWrites, ownLastWrites } from "./last-writes.ts";
 import { movementNumbers, orderPlacing } from "./orders.ts";
 import type { Pool } from "./pool.ts";
 import { classified, isConflict, isDeadEnd, isLoss } from "./trouble.ts";
@@ -48,14 +48,15 @@ async function worked<T>(
   answer: KeptAnswer | undefined,
   work: (store: Writes) => Promise<T>,
 ): Promise<T> {
-  const { last, own } = storesOf(db).alone;
+  const { last, own } = ownStoreOf(db);
   last.begin();
   const done = await doneIn(own, answer, work);
   await last.settle();
   return done;
 }
 
-async function doneIn<T>(
+/** What fails is told as what it is, if the request was answered before. */
+export async function doneIn<T>(
   { store, answers }: OwnStore,
   answer: KeptAnswer | undefined,
   work: (store: Writes) => Promise<T>,
@@ -68,112 +69,32 @@ async function doneIn<T>(
   }
 }
 
-/**
- * Does several pieces of work in one transaction. One that is refused before it changed anything is refused by itself; if one
- * fails in any other way, nothing is done of any.
- */
-export async function workedTogether<T>(
-  db: Transaction,
-  works: readonly ((store: Writes) => Promise<T>)[],
-): Promise<PromiseSettledResult<T>[]> {
-  const { last, sharers } = storesOf(db).shared;
-  last.begin();
-  while (sharers.length < works.length) sharers.push(sharer(db, last));
-  const outcomes = await Promise.allSettled(
-    works.map((work, place) => {
-      const own = sharers[place] as Sharer;
-      own.begin();
-      return doneIn(own, undefined, work);
-    }),
-  );
-  // Only now: nothing may be sent behind the rollback.
-  for (const [place, outcome] of outcomes.entries())
-    if (outcome.status === "rejected" && (sharers[place]?.hasChanged() || !isRefusal(outcome.reason)))
-      throw new NotTogether(outcome.reason);
-  await last.settle();
-  return outcomes;
-}
-
-/** Work that shared a transaction is to be done by itself. */
-class NotTogether extends Error {
-  constructor(cause: unknown) {
-    super("It could not be done together with others.", { cause });
-  }
-}
-
 /** A piece of work's own view of a transaction. */
-interface OwnStore {
+export interface OwnStore {
   readonly store: Writes;
   readonly answers: AnswerKeeping;
 }
 
-/** One that shares the transaction. */
-interface Sharer extends OwnStore {
-  begin(): void;
-  hasChanged(): boolean;
-}
-
-interface TransactionStores {
-  readonly alone: { readonly last: LastWrites; readonly own: OwnStore };
-  /** For as many as ever shared one of its transactions. */
-  readonly shared: { readonly last: LastWrites; readonly sharers: Sharer[] };
+interface LoneStore {
+  readonly last: LastWrites;
+  readonly own: OwnStore;
 }
 
 /** For a connection: to make one is a twentieth of an order. */
-const stores = new WeakMap<Transaction, TransactionStores>();
+const stores = new WeakMap<Transaction, LoneStore>();
 
-function storesOf(db: Transaction): TransactionStores {
+function ownStoreOf(db: Transaction): LoneStore {
   const known = stores.get(db);
   if (known) return known;
   const last = ownLastWrites(db);
-  const alone = { last, own: ownStore(db, last) };
-  const made = { alone, shared: { last: sharedLastWrites(db), sharers: [] } };
+  const answers = answerKeeping(db, last);
+  const made = { last, own: { store: writesOf(db, answers, last), answers } };
   stores.set(db, made);
   return made;
 }
 
-function sharer(db: Transaction, last: LastWrites): Sharer {
-  let changed = false;
-  const noting: Transaction = {
-    fail: (error) => db.fail(error),
-    async get(statement, args) {
-      const row = await db.get(statement, args);
-      changed ||= statement.isWrite && row !== null;
-      return row;
-    },
-    async all(statement, args) {
-      const rows = await db.all(statement, args);
-      changed ||= statement.isWrite && rows.length > 0;
-      return rows;
-    },
-    run(statement, args) {
-      changed = true;
-      return db.run(statement, args);
-    },
-  };
-  const noted: LastWrites = {
-    ...last,
-    emit(events, now) {
-      changed = true;
-      return last.emit(events, now);
-    },
-  };
-  return {
-    ...ownStore(noting, noted),
-    begin: () => {
-      changed = false;
-    },
-    hasChanged: () => changed,
-  };
-}
-
-function ownStore(db: Transaction, last: LastWrites): OwnStore {
-  const answers = answerKeeping(db, last);
-  return { store: writesOf(db, answers, last), answers };
-}
-
-/** The shared store, but for what is fewer statements, or locks a row, in words of PostgreSQL's own. */
-function writesOf(db: Db, { claimKey, keepAnswer }: AnswerKeeping, { emit }: LastWrites): Writes {
+/** The store of all engines, but for what is fewer statements, or locks a row, in words of PostgreSQL's own. */
+export function writesOf(db: Db, { claimKey, keepAnswer }: AnswerKeeping, { emit }: LastWrites): Writes {
   return {
     ...writes(db, movementNumbers),
     ...orderedEventReads(db),

@@ -43,10 +43,11 @@ export function giveBack(wires: Wires, wire: Wire): void {
   serveWaiting(wires);
 }
 
-/** Whether whoever wants one waits for another to give one back. */
+/** Whether whoever wants one waits behind others. */
 export function isTaken(wires: Wires, use: Use): boolean {
+  const { open, idle, most, queue } = wires;
   if (use === "write" && !mayWrite(wires)) return true;
-  return wires.idle.length === 0 && wires.open.size >= wires.most;
+  return idle.length === 0 && (open.size >= most || queue.length(use) > 0);
 }
 
 /** It has ended; whether it was one of ours. */
