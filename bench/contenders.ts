@@ -72,6 +72,23 @@ export const dutifulPeers: readonly Contender[] = peers.map((peer) => ({
   isDutiful: true,
 }));
 
+/** Ours as it starts in a checkout. */
+export const fromSource: Contender = {
+  ...petstore,
+  name: `${OURS}, from source`,
+  command: ["./petstore", "serve", "--port", "0"],
+};
+
+/** The peers on our runtime, each compiled into one file with bytecode as ours is. */
+export const oneFilePeers: readonly Contender[] = peers
+  .filter(({ runtime }) => runtime === "bun")
+  .map((peer) => ({
+    ...peer,
+    name: `${peer.name}, one file`,
+    command: [join(import.meta.dir, `.tmp/${peer.name}`)],
+    packages: [],
+  }));
+
 /** Everyone who is asked for everything; first those who do the same. */
 export const everyone: readonly Contender[] = [petstore, ...dutifulPeers, ...peers];
 
@@ -110,10 +127,14 @@ export async function constantOf(response: Response): Promise<Constant> {
   return { status: response.status, body: await response.text(), headers: Object.fromEntries(own) };
 }
 
-/** A bare Bun.serve that answers everything with the constant. */
-export function bareBun(servers: Servers, { status, body, headers }: Constant): Promise<Server> {
+/** A bare Bun.serve that answers everything with the constant: by a handler that runs for each request, or with none. */
+export function bareBun(
+  servers: Servers,
+  kind: "handler" | "static",
+  { status, body, headers }: Constant,
+): Promise<Server> {
   const constant = [String(status), body, JSON.stringify(headers)];
-  return servers.start({ command: [...bun, "bench/floor.ts", ...constant] });
+  return servers.start({ command: [...bun, "bench/floor.ts", kind, ...constant] });
 }
 
 /** nginx, one process, returning the constant. */

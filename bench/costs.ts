@@ -6,6 +6,8 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { aPostgres, type PostgresServer } from "../test/servers/postgres.ts";
 import { needed } from "../test/tools.ts";
+import { median } from "./figures.ts";
+import { memoryOf } from "./servers.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -80,7 +82,7 @@ async function costsOf(
   try {
     const address = await listening(err);
     await fill(address, key);
-    const idle = residentMiB(server.pid);
+    const idle = Math.round(memoryOf(server.pid).resident);
     console.log(`\n${engine}: ${idle} MiB resident after the start\n`);
     for (const { name, script } of scenarios(key, spent)) {
       const runs: Cost[] = [];
@@ -103,7 +105,7 @@ async function costsOf(
       ];
       console.log(columns.join("  "));
     }
-    console.log(`${residentMiB(server.pid)} MiB resident at the end`);
+    console.log(`${Math.round(memoryOf(server.pid).resident)} MiB resident at the end`);
   } finally {
     server.kill("SIGTERM");
     await server.exited;
@@ -220,11 +222,6 @@ function statOf(pid: number): string | undefined {
   }
 }
 
-function residentMiB(pid: number): number {
-  const kib = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-  return Math.round(Number(kib) / 1024);
-}
-
 /** The main process of the PostgreSQL that listens there, and all its children. */
 function processesOf(port: number): number[] {
   const pids = readdirSync("/proc")
@@ -261,8 +258,4 @@ function sizeOfDatabase(postgres: PostgresServer, database: string): Size {
     const [row] = await postgres.query(`select (${tables.join(" + ")})::text as bytes`, database);
     return Number(row?.bytes);
   };
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number;
 }

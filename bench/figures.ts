@@ -12,6 +12,8 @@ export interface Figure {
   readonly slowedShare?: number | undefined;
   /** Time of the processor that the server took for one; steadier than a rate where others use the machine too. */
   readonly cpuMicroseconds?: number | undefined;
+  /** How many of its rounds were measured again, because others disturbed. */
+  readonly repeatedRounds?: number | undefined;
   /** Of resident memory what is the process's own: the rest are pages of files, which the system can take back. */
   readonly ownMebibytes?: number | undefined;
 }
@@ -66,6 +68,17 @@ export function figureOf(who: string, values: readonly number[]): Figure {
 export function times(above: Figure, below: Figure): number {
   if (above.rounds.length !== below.rounds.length) return above.middle / below.middle;
   return median(above.rounds.map((value, round) => value / (below.rounds[round] as number)));
+}
+
+/** The same by what each round says and by the medians of all rounds: they may differ, and an aim has to hold by both. */
+export function bothTimes(above: Figure, below: Figure): readonly [number, number] {
+  return [times(above, below), above.middle / below.middle];
+}
+
+/** Both as people read them, once if there is nothing to tell them apart. */
+export function shownTimes(above: Figure, below: Figure): string {
+  const [byRounds, byMedians] = bothTimes(above, below).map((value) => value.toFixed(2));
+  return byRounds === byMedians ? `${byRounds}` : `${byRounds}, of medians ${byMedians}`;
 }
 
 export function find(tables: readonly Table[], name: string, who: string): Figure | undefined {

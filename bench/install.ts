@@ -33,7 +33,7 @@ async function installPeers(): Promise<void> {
  * Lets the system forget what it has of these files, so that all of them are read from the disk: of one that was just written it has
  * larger pieces at hand, and maps more of it into a process.
  */
-function readAnew(files: readonly string[]): void {
+export function readAnew(files: readonly string[]): void {
   for (const file of files)
     for (const command of [
       ["sync", "--data", file],

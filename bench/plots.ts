@@ -1,8 +1,8 @@
-import { dutifulPeers, everyone, peers, scaledFastify } from "./contenders.ts";
+import { dutifulPeers, everyone, oneFilePeers, peers, scaledFastify } from "./contenders.ts";
 import { bars, dots, type Kind, line, type Panel, picture } from "./draw.ts";
 import type { Figure, Table } from "./figures.ts";
 import { UNLIMITED } from "./scenarios/clients.ts";
-import { FLOOR, NGINX, requestNames } from "./scenarios/requests.ts";
+import { FLOOR, NGINX, requestNames, STATIC_FLOOR } from "./scenarios/requests.ts";
 import { scaledNames } from "./scenarios/scaled.ts";
 
 interface Plot {
@@ -92,9 +92,9 @@ function barOf({ who, middle, low, high }: Figure) {
 
 function kindOf(who: string): Kind {
   const isOneOf = (all: readonly { readonly name: string }[]) => all.some(({ name }) => name === who);
-  if (who === FLOOR || who === NGINX || who === UNLIMITED) return "floor";
+  if ([FLOOR, STATIC_FLOOR, NGINX, UNLIMITED].includes(who)) return "floor";
   if (isOneOf(dutifulPeers)) return "dutiful";
-  return isOneOf([...peers, scaledFastify]) ? "peer" : "ours";
+  return isOneOf([...peers, ...oneFilePeers, scaledFastify]) ? "peer" : "ours";
 }
 
 /** Names of the longest tables, short enough for their column. */

@@ -45,7 +45,7 @@ export async function checkLog(contender: Contender, store: Filled, folder: stri
 
 const watchingSyncs = ["strace", "-f", "-qq", "-e", "trace=fsync,fdatasync"];
 
-/** The same promise of durability: one order after another, each waits for a sync of its own. */
+/** The same promise of durability, as far as it can be counted: orders one after another cost at least as many syncs. */
 export async function checkSyncs(contender: Contender, store: Filled, folder: string): Promise<void> {
   await using own = servers();
   const trace = join(folder, `${contender.name}.syncs`);

@@ -1,3 +1,4 @@
+import { ahead } from "./ahead.ts";
 import { type Judged, judged, judgedEvenly } from "./aims.ts";
 import { type Figure, find, type Missing, shown, type Table, times } from "./figures.ts";
 import type { Options } from "./options.ts";
@@ -32,7 +33,7 @@ export interface Results {
   readonly notes: Notes;
 }
 
-/** Written by hand, by the heading that they stand under: `aims`, or the name of a table. */
+/** Written by hand, by the heading that they stand under: `aims`, `ahead`, or the name of a table. */
 export type Notes = ReadonlyMap<string, string>;
 
 /** Takes notes.md apart by its headings. */
@@ -51,14 +52,15 @@ export function report(
   { tables, missing, about, plots, notes }: Results,
   { pace, isQuick }: Options,
 ): string {
-  const { rounds, seconds, connections } = pace;
   const aims = judged(tables);
+  const held = aims.filter(({ holds }) => holds);
   const missed = aims.filter(({ holds }) => holds === false);
   const unknown = aims.filter(({ holds }) => holds === undefined);
   const noted = (name: string) => notes.get(name) ?? [];
   return `${[
     "# Figures",
-    `Written by \`npm run bench\`, all of it: what is to be said about the figures stands in \`notes.md\`. ${isQuick ? "**A quick run: it shows that everything works, and measures nothing.** " : ""}The server is pinned to one core and wrk to another; ${connections} connections; medians of ${rounds} interleaved rounds of ${seconds} s, and the least and the most of them; a round waits for a calm moment, and one in which the machine's owner gave more than 3 % of a core's time to others, or let others slow the server's core down for more than 15 % of it, is measured again, up to four times; the least disturbed counts. In a run of several sittings a table with a figure that was disturbed all the same is taken again as a whole, and stands here as it was disturbed less. How many times one is another is the median of what each round says by itself, which is not always that of their medians. **Only figures of one table, taken side by side, may be compared.** *Shared* says for how much of such a round, in the middle, others slowed the server's core down all the same. The last column is the time of the processor that the server itself took for a request, in all its threads: on a shared machine it is the steadier one.`,
+    `Petstore beside Fastify, Express, Hono and Elysia: the same work on one machine, server and load on a core each. **${held.length} of ${aims.length} aims hold.**`,
+    `${isQuick ? "**A quick run: it shows that everything works, and measures nothing.** " : ""}Written by \`npm run bench\`, all of it; what is to be said about the figures stands in \`notes.md\`.`,
     grid(["", ""], about),
     missing.length > 0 ? missingOnes(missing) : [],
     "## Aims",
@@ -67,8 +69,13 @@ export function report(
     "The same comparisons with peers that also do what ours does besides (log line, usage, request id, `ETag`, all headers, counts by address), and of memory without pages that are mapped from files:",
     aimsGrid(judgedEvenly(tables)),
     noted("aims"),
+    "## Where a peer is ahead",
+    aheadGrid(tables),
+    noted("ahead"),
     plots.length > 0 ? "## Pictures" : [],
     plots.map(({ name, title }) => `![${title}](plots/${name}.svg)`),
+    "## How to read the tables",
+    howToRead(pace),
     "## Tables",
     "What is promised is the same for all: key, limits of minute and day with their headers, validation, and for an order one transaction (stock, order, movement, event, idempotency key) that is synced to the disk before the answer. Ours also writes a log line for each request, counts it for the client's usage, counts whoever has no valid key by address, and sends the headers of its contract; so do the peers with the same duties, and the others do not. [docs/decisions/bench.md](../docs/decisions/bench.md) says how it is done.",
     tables.flatMap((table) => [section(table), noted(table.name)]),
@@ -84,6 +91,29 @@ function missingOnes(missing: readonly Missing[]): string[] {
     "This run is not whole:",
     missing.map(({ what, reason }) => `- *${what}*: ${oneLine(reason)}`).join("\n"),
   ];
+}
+
+/** In p99, start, memory and size; rates are judged by the aims. */
+function aheadGrid(tables: readonly Table[]): string {
+  const found = ahead(tables);
+  if (found.length === 0) return "Nowhere in what was measured, be it p99, start, memory or size.";
+  return grid(["what", "ours", "who, and theirs"], found);
+}
+
+function howToRead({ rounds, seconds, connections }: Options["pace"]): string {
+  return [
+    `- The server is pinned to one core and wrk to another, with ${connections} connections where a table says nothing else.`,
+    "- **Only figures of one table, taken side by side, may be compared.**",
+    `- Tables with a column *shared*: medians of ${rounds} interleaved rounds of ${seconds} s, and the least and the most of them; where there were more rounds, a note says so.`,
+    "- Their rounds wait for a calm moment, for as long as there is patience.",
+    "- One in which the machine's owner gave more than 3 % of a core's time to others, or let others slow the server's core down for more than 15 % of it, is measured again, up to four times, and the least disturbed counts.",
+    "- *Shared* is the share of the time in which others slowed the server's core down all the same (middle of the rounds).",
+    "- The other tables (start, memory, sizes, the limiter alone) are taken as the machine is at that moment: starts take turns, memory is one server after another.",
+    "- In a run of several sittings a scenario that failed, or in which others disturbed a figure all the same, is taken again as a whole, and of two takes the one that lacks less counts, and then the less disturbed one.",
+    "- How many times one is another is the median of what each round says by itself, which is not always that of their medians.",
+    "- An aim that compares two figures says both where they differ (*of medians*), and holds only if both do.",
+    "- *CPU us a request* is the time of the processor that the server itself took, in all its threads: on a shared machine it is steadier than a rate.",
+  ].join("\n");
 }
 
 function aimsGrid(aims: readonly Judged[]): string {
@@ -128,7 +158,7 @@ function columnsOf(table: Table): { head: string; cell: (figure: Figure) => stri
       ? [{ head: "shared", cell: (figure: Figure) => `${Math.round((figure.slowedShare ?? 0) * 100)} %` }]
       : []),
     ...(has("cpuMicroseconds")
-      ? [{ head: "processor, us", cell: (figure: Figure) => shown(figure.cpuMicroseconds ?? 0) }]
+      ? [{ head: "CPU us a request", cell: (figure: Figure) => shown(figure.cpuMicroseconds ?? 0) }]
       : []),
   ];
 }

@@ -24,6 +24,7 @@ export interface Entry extends Pick<Load, "script"> {
 interface Run extends Measured {
   readonly cpuMicroseconds: number;
   readonly slowedShare: number;
+  readonly isRepeated: boolean;
 }
 
 /** A spent key is served once when its minute is over. */
@@ -71,7 +72,7 @@ export async function interleaved(
       const seen = await ask(entry, seconds);
       return { ...seen, cpuMicroseconds: (entry.server.cpuMicroseconds() - before) / seen.answers };
     });
-    return { ...calm.measured, slowedShare: calm.slowed };
+    return { ...calm.measured, slowedShare: calm.slowed, isRepeated: calm.isRepeated };
   };
   const run = async (entry: Entry): Promise<Run> => {
     for (let still = 1; ; still++) {
@@ -101,6 +102,7 @@ export async function interleaved(
     p99Milliseconds: median(seen.map((each) => each.p99Milliseconds)),
     slowedShare: median(seen.map((each) => each.slowedShare)),
     cpuMicroseconds: median(seen.map((each) => each.cpuMicroseconds)),
+    repeatedRounds: seen.filter((each) => each.isRepeated).length,
   }));
 }
 

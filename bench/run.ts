@@ -1,5 +1,6 @@
 // Petstore beside what a user would pick instead: npm run bench -- --help
 import { join } from "node:path";
+import { aboutRun, lasting } from "./about.ts";
 import { judged, judgedEvenly } from "./aims.ts";
 import { benches, type Scenario } from "./bench.ts";
 import { install } from "./install.ts";
@@ -43,15 +44,18 @@ try {
 
 async function run(options: Options): Promise<boolean> {
   await install();
-  const { rounds, seconds, connections } = options.pace;
+  const { rounds, seconds, connections, patienceSeconds } = options.pace;
   const about = [
     ...(await surroundings()),
     ["pace", `${rounds} rounds of ${seconds} s, ${connections} connections`] as const,
   ];
   for (const [name, value] of about) console.log(`${name.padEnd(10)}${value}`);
+  const args = process.argv.slice(2);
+  const command = ["npm run bench", ...(args.length > 0 ? ["--", ...args] : [])].join(" ");
+  const sitting = { command, patienceSeconds };
   const run = options.isResumed
-    ? await resumedRun(about, KEPT)
-    : begunRun(about, options.isWhole ? KEPT : undefined);
+    ? await resumedRun(about, sitting, KEPT)
+    : begunRun(about, sitting, options.isWhole ? KEPT : undefined);
 
   await using all = benches(options);
   let ending: Promise<void> | undefined;
@@ -84,17 +88,11 @@ function resultsOf(run: Run, asked: readonly Scenario[], about: About): Figures 
   const taken = asked.flatMap(({ name }) => run.takenOf(name) ?? []);
   // A peer that failed its check is missing in many scenarios.
   const missing = new Map(taken.flatMap((each) => each.missing).map((each) => [each.what, each]));
-  const took = lasting(taken.reduce((sum, { seconds }) => sum + seconds, 0));
-  const sittings = run.sittings === 1 ? "" : `, in ${run.sittings} sittings`;
   return {
     tables: taken.flatMap(({ tables }) => tables),
     missing: Array.from(missing.values()),
-    about: [...about, ["took", took + sittings]],
+    about: aboutRun(about, run.sittings(), taken),
   };
-}
-
-function lasting(seconds: number): string {
-  return seconds < 100 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`;
 }
 
 async function write(options: Options, figures: Figures): Promise<void> {

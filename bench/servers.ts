@@ -112,7 +112,7 @@ async function answering(url: string): Promise<string> {
   }
 }
 
-function memoryOf(pid: number): Memory {
+export function memoryOf(pid: number): Memory {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   const mebibytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1024;
   return { resident: mebibytes("VmRSS"), own: mebibytes("RssAnon") };

@@ -5,16 +5,23 @@ import { SLOWED_SHARE } from "./undisturbed.ts";
 /** What figures depend on, as names and values. */
 export type About = readonly (readonly [string, string])[];
 
+/** How one sitting was asked for, and how long it worked. */
+export interface Sitting {
+  readonly command: string;
+  readonly patienceSeconds: number;
+  readonly seconds: number;
+}
+
 /** A run as it is kept in a file: it may take several sittings, because a machine is shut down, or its neighbours are busy. */
 interface Kept {
   readonly about: About;
-  readonly sittings: number;
+  readonly sittings: readonly Sitting[];
   readonly taken: Readonly<Record<string, Taken>>;
 }
 
 export interface Run {
   /** Those of which nothing counts in the end, too. */
-  readonly sittings: number;
+  sittings(): readonly Sitting[];
   takenOf(scenario: string): Taken | undefined;
   /** Of these scenarios those that a sitting is for, the most disturbed first: a calm moment may be short. */
   wanted<S extends { readonly name: string }>(scenarios: readonly S[]): S[];
@@ -22,13 +29,15 @@ export interface Run {
   take(scenario: string, taken: Taken): Promise<void>;
 }
 
+type Asked = Omit<Sitting, "seconds">;
+
 /** A run from its beginning; where no file is named, nothing of it is kept. */
-export function begunRun(about: About, file?: string): Run {
-  return sitting({ about, sittings: 1, taken: {} }, file);
+export function begunRun(about: About, asked: Asked, file?: string): Run {
+  return sitting({ about, sittings: [], taken: {} }, asked, file);
 }
 
 /** Goes on with the run that the file keeps, which must be one of the same program at the same pace on the same machine. */
-export async function resumedRun(about: About, file: string): Promise<Run> {
+export async function resumedRun(about: About, asked: Asked, file: string): Promise<Run> {
   if (!(await Bun.file(file).exists()))
     throw new Error("There is no run to go on with: begin one without --resume.");
   const kept = (await Bun.file(file).json()) as Kept;
@@ -38,11 +47,13 @@ export async function resumedRun(about: About, file: string): Promise<Run> {
       throw new Error(
         `The run to go on with had another ${name} (${before.get(name)}, now ${value}): begin one without --resume.`,
       );
-  return sitting({ ...kept, sittings: kept.sittings + 1 }, file);
+  return sitting(kept, asked, file);
 }
 
-function sitting({ about, sittings, taken: before }: Kept, file: string | undefined): Run {
-  const taken = new Map(Object.entries(before));
+function sitting(kept: Kept, asked: Asked, file: string | undefined): Run {
+  const taken = new Map(Object.entries(kept.taken));
+  let seconds = 0;
+  const sittings = () => [...kept.sittings, { ...asked, seconds }];
   return {
     sittings,
     takenOf: (scenario) => taken.get(scenario),
@@ -53,9 +64,12 @@ function sitting({ about, sittings, taken: before }: Kept, file: string | undefi
         .sort((a, b) => b.want - a.want)
         .map(({ scenario }) => scenario),
     async take(scenario, now) {
+      seconds += now.seconds;
       const last = taken.get(scenario);
       if (!last || isBetter(now, last)) taken.set(scenario, now);
-      if (file !== undefined) await write(file, { about, sittings, taken: Object.fromEntries(taken) });
+      if (file === undefined) return;
+      const { about } = kept;
+      await write(file, { about, sittings: sittings(), taken: Object.fromEntries(taken) });
     },
   };
 }

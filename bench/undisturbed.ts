@@ -36,9 +36,11 @@ const machine: Surroundings = { watch: watched, now: () => performance.now(), sl
 export interface Calm<T> {
   readonly measured: T;
   readonly slowed: number;
+  /** Whether it was measured more than once. */
+  readonly isRepeated: boolean;
 }
 
-interface Weighed<T> extends Calm<T> {
+interface Weighed<T> extends Omit<Calm<T>, "isRepeated"> {
   /** Up to 1 it was calm. */
   readonly weight: number;
 }
@@ -74,7 +76,8 @@ export function patience(
         while (leftMs > 0 && (await isStormy()));
         const seen = await watching(measure);
         if (!least || seen.weight < least.weight) least = seen;
-        if (least.weight <= 1 || attempt === ATTEMPTS || leftMs <= 0) return least;
+        if (least.weight <= 1 || attempt === ATTEMPTS || leftMs <= 0)
+          return { ...least, isRepeated: attempt > 1 };
       }
     };
   };

@@ -2,7 +2,10 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { figureOf, type Table, type Taken, times } from "../bench/figures.ts";
+import { aboutRun } from "../bench/about.ts";
+import { ahead } from "../bench/ahead.ts";
+import { judged } from "../bench/aims.ts";
+import { type Figure, figureOf, type Table, type Taken, times } from "../bench/figures.ts";
 import { type Options, readOptions } from "../bench/options.ts";
 import { drawn } from "../bench/plots.ts";
 import { notesIn, report } from "../bench/report.ts";
@@ -63,8 +66,10 @@ test("a report has the notes that were written by hand, and says what is missing
   const text = report({ tables: [table], missing, about: [["commit", "abc"]], plots: [], notes }, options);
   expect(text).toContain("| commit | abc |");
   expect(text).toContain(
-    "| GET by id at least 2.5 times Fastify | 2.00 (2.00 / 1.00), a bare Bun.serve 3.00 | **missed** |",
+    "| GET by id at least 2.5 times Fastify | 2.00 (2.00 / 1.00); a bare Bun.serve has 3.00 | **missed** |",
   );
+  expect(text).toContain("server and load on a core each. **1 of 19 aims hold.**");
+  expect(text).toContain("Nowhere in what was measured");
   expect(text).toContain("| 429 at least 0.75 of a bare Bun.serve | not measured |  |");
   expect(text).toContain("Why they are missed.");
   expect(text).toContain("| petstore | 2.00 | 1.00 to 3.00 | 1.00 |");
@@ -77,6 +82,69 @@ test("how many times one is another is the middle of what each round says by its
   const [ours, theirs] = [figureOf("petstore", [90, 20, 30]), figureOf("fastify", [30, 5, 20])];
   expect(times(ours, theirs)).toBe(3);
   expect(times(ours, figureOf("fastify", [10]))).toBe(3);
+});
+
+const rates = { title: "GET of a pet", unit: "requests/s", wantsMore: true, against: "petstore" };
+const tableOf = (name: string, figures: readonly Figure[]): Table => ({ name, ...rates, figures });
+const aimAbout = (words: string, tables: readonly Table[]) =>
+  judged(tables).find(({ aim }) => aim.includes(words));
+
+test("an aim holds only by what each round says and by the medians of all rounds, and says both", () => {
+  const far = (values: readonly number[]) =>
+    tableOf("list-far", [figureOf("petstore", values), figureOf("petstore, page 1", [120, 140, 150])]);
+  expect(aimAbout("page 10,000", [far([100, 100, 125])])).toMatchObject({
+    measured: "1.20, of medians 1.40 (140 / 100)",
+    holds: false,
+  });
+  expect(aimAbout("page 10,000", [far([100, 140, 125])])).toMatchObject({
+    measured: "1.20, of medians 1.12 (140 / 125)",
+    holds: true,
+  });
+});
+
+test("an answer is judged beside a floor that runs code for it, and what Bun answers by itself is told of", () => {
+  const figures = [
+    figureOf("petstore", [60]),
+    figureOf("bare Bun.serve", [80]),
+    figureOf("Bun.serve, static route", [120]),
+  ];
+  expect(aimAbout("GET by id at least 0.60", [tableOf("get", figures)])).toMatchObject({
+    measured: "0.75 (60.0 / 80.0; of a static route 0.50)",
+    holds: true,
+  });
+});
+
+test("memory is judged late, and says what it was at first", () => {
+  const weights = (name: string, theirs: number) =>
+    tableOf(name, [figureOf("petstore", [50]), figureOf("fastify", [theirs])]);
+  const tables = [weights("memory", 100), weights("memory-first", 60)];
+  expect(aimAbout("memory after more than 20 s", tables)).toMatchObject({
+    measured: "0.50 (50.0 / 100; in the first seconds 0.83)",
+    holds: true,
+  });
+});
+
+test("a report names where a peer is ahead, of those with the same promises where requests are answered", () => {
+  const waiting = (who: string, p99Milliseconds: number) => ({ ...figureOf(who, [1]), p99Milliseconds });
+  const requests = [
+    waiting("petstore", 20),
+    waiting("elysia, same duties", 10),
+    waiting("hono, same duties", 30),
+    waiting("hono", 5),
+    waiting("bare Bun.serve", 1),
+  ];
+  const start = [figureOf("petstore", [80]), figureOf("petstore, from source", [70]), figureOf("hono", [60])];
+  const memory = [
+    { ...figureOf("petstore", [90]), ownMebibytes: 50 },
+    { ...figureOf("fastify", [99]), ownMebibytes: 40 },
+  ];
+  const tables = [tableOf("get", requests), tableOf("start", start), tableOf("memory", memory)];
+  expect(ahead(tables)).toEqual([
+    ["GET of a pet: p99, ms", "20.0", "elysia, same duties: 10.0"],
+    ["GET of a pet, requests/s", "80.0", "hono: 60.0"],
+    ["GET of a pet, its own, requests/s", "50.0", "fastify: 40.0"],
+  ]);
+  expect(ahead([tableOf("pets", requests)])).toEqual([]);
 });
 
 test("a picture has an axis with its unit, and a logarithmic one where sizes go up by powers of ten", () => {
@@ -113,7 +181,12 @@ describe("what was measured while others disturbed the machine", () => {
       told = measured;
       return disturbances[measured - 1] ?? calm;
     });
-    const { measured: counted, slowed } = await patience(patienceSeconds, machine)()(async () => ++measured);
+    const {
+      measured: counted,
+      slowed,
+      isRepeated,
+    } = await patience(patienceSeconds, machine)()(async () => ++measured);
+    expect(isRepeated).toBe(measured > 1);
     return { counted, measured, slowed };
   };
 
@@ -167,6 +240,7 @@ describe("a run of several sittings", () => {
     ["commit", "abc"],
     ["pace", "5 rounds"],
   ] as const;
+  const asked = { command: "npm run bench -- --seconds 1", patienceSeconds: 60 };
   const folder = join(tmpdir(), `petstore-runs-${crypto.randomUUID()}`);
   const fileOf = () => join(folder, `${crypto.randomUUID()}.json`);
   afterAll(() => rmSync(folder, { recursive: true }));
@@ -180,8 +254,8 @@ describe("a run of several sittings", () => {
         wantsMore: true,
         against: "petstore",
         figures: [
-          { ...figureOf("petstore", [time]), slowedShare: 0 },
-          { ...figureOf("fastify", [time]), slowedShare },
+          { ...figureOf("petstore", [time]), slowedShare: 0, repeatedRounds: 1 },
+          { ...figureOf("fastify", [time]), slowedShare, repeatedRounds: 0 },
           figureOf("express", [time]),
         ],
       },
@@ -193,13 +267,30 @@ describe("a run of several sittings", () => {
 
   test("goes on with what the last one took, and counts the sittings", async () => {
     const file = fileOf();
-    await begunRun(about, file).take("get", takenAt(1, 0.1));
-    await (await resumedRun(about, file)).take("list", takenAt(2, 0.1));
-    const last = await resumedRun(about, file);
-    expect(last.sittings).toBe(3);
+    await begunRun(about, asked, file).take("get", takenAt(1, 0.1));
+    await (await resumedRun(about, asked, file)).take("list", takenAt(2, 0.1));
+    const last = await resumedRun(about, asked, file);
+    expect(last.sittings()).toHaveLength(3);
     expect([timeOf(last.takenOf("get")), timeOf(last.takenOf("list"))]).toEqual([1, 2]);
     expect(last.takenOf("post")).toBeUndefined();
-    expect(timeOf(begunRun(about, file).takenOf("get"))).toBeUndefined();
+    expect(timeOf(begunRun(about, asked, file).takenOf("get"))).toBeUndefined();
+  });
+
+  test("says how each was asked for, how long all of them took, and how many rounds were measured again", async () => {
+    const file = fileOf();
+    const again = { command: "npm run bench -- --resume", patienceSeconds: 240 };
+    await begunRun(about, asked, file).take("get", takenAt(1, 0.9));
+    const last = await resumedRun(about, again, file);
+    await last.take("get", takenAt(2, 0));
+    expect(aboutRun(about, last.sittings(), [last.takenOf("get") as Taken])).toEqual([
+      ["commit", "abc"],
+      ["pace", "5 rounds, patience of 60, then 240 s for each table"],
+      ["command", "`npm run bench -- --seconds 1`, then `npm run bench -- --resume`"],
+      ["measured again", "1 of 2 rounds"],
+      ["took", "60 s, of 2 min in 2 sittings"],
+    ]);
+    const whole = begunRun(about, asked);
+    expect(aboutRun(about, whole.sittings(), [takenAt(1, 0)]).at(-1)).toEqual(["took", "60 s"]);
   });
 
   test("has what was disturbed less, or lacks less, whatever the figures are", async () => {
@@ -212,34 +303,34 @@ describe("a run of several sittings", () => {
       [takenAt(4, 0.4), 4],
       [takenAt(5, 0.5), 4],
     ];
-    await begunRun(about, file).take("get", takenAt(0, 0.3, failed));
+    await begunRun(about, asked, file).take("get", takenAt(0, 0.3, failed));
     for (const [taken, counts] of sittings) {
-      await (await resumedRun(about, file)).take("get", taken);
-      expect(timeOf((await resumedRun(about, file)).takenOf("get"))).toBe(counts);
+      await (await resumedRun(about, asked, file)).take("get", taken);
+      expect(timeOf((await resumedRun(about, asked, file)).takenOf("get"))).toBe(counts);
     }
     // The next one is counted with those that were of no use.
-    expect((await resumedRun(about, file)).sittings).toBe(sittings.length + 2);
+    expect((await resumedRun(about, asked, file)).sittings()).toHaveLength(sittings.length + 2);
   });
 
   test("wants what is not there, failed or was disturbed, the most disturbed first, and nothing else", async () => {
-    const run = begunRun(about);
+    const run = begunRun(about, asked);
     await run.take("get", takenAt(1, 0.15));
     await run.take("list", takenAt(1, 0.16));
     await run.take("post", takenAt(1, 0, [{ what: "post", reason: "It hung." }]));
     await run.take("mixed", takenAt(1, 0.9));
     const scenarios = ["get", "list", "filter", "post", "mixed"].map((name) => ({ name }));
     expect(run.wanted(scenarios).map(({ name }) => name)).toEqual(["filter", "post", "mixed", "list"]);
-    expect(begunRun(about).wanted(scenarios)).toEqual(scenarios);
+    expect(begunRun(about, asked).wanted(scenarios)).toEqual(scenarios);
   });
 
   test("is of one commit at one pace, and has a beginning", async () => {
     const file = fileOf();
-    await expect(resumedRun(about, file)).rejects.toThrow(
+    await expect(resumedRun(about, asked, file)).rejects.toThrow(
       "There is no run to go on with: begin one without --resume.",
     );
-    await begunRun(about, file).take("get", takenAt(1, 0));
+    await begunRun(about, asked, file).take("get", takenAt(1, 0));
     const other = [["commit", "def"], about[1]] as const;
-    await expect(resumedRun(other, file)).rejects.toThrow(
+    await expect(resumedRun(other, asked, file)).rejects.toThrow(
       "The run to go on with had another commit (abc, now def): begin one without --resume.",
     );
   });

@@ -67,5 +67,9 @@ function p99Of(who: string, rounds: readonly Calm<Measured>[]): Figure {
     who,
     rounds.map(({ measured }) => measured.p99Milliseconds),
   );
-  return { ...figure, slowedShare: median(rounds.map(({ slowed }) => slowed)) };
+  return {
+    ...figure,
+    slowedShare: median(rounds.map(({ slowed }) => slowed)),
+    repeatedRounds: rounds.filter(({ isRepeated }) => isRepeated).length,
+  };
 }

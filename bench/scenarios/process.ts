@@ -1,12 +1,24 @@
+import { runtimeSettings } from "../../src/cli/runtime-settings.ts";
 import type { Bench, Scenario } from "../bench.ts";
-import { type Contender, contenders, everyone, petstore, startContender } from "../contenders.ts";
+import { check } from "../check.ts";
+import {
+  type Contender,
+  contenders,
+  everyone,
+  fromSource,
+  oneFilePeers,
+  petstore,
+  startContender,
+} from "../contenders.ts";
 import { type Figure, figureOf, median, OURS, type Table } from "../figures.ts";
 import { PETS } from "../fill.ts";
+import { compilePeers } from "../one-file.ts";
 import { mixed } from "../requests.ts";
 import type { Memory } from "../servers.ts";
 import { load } from "../wrk.ts";
 
 const STARTS_A_ROUND = 2;
+const PARTS_NOTE = `With the runtime's settings of \`${fromSource.name}\` and in the same rounds, whose time they come to but for the shell, the reading of arguments and the first key. The executable has bytecode of the same modules, so that its imports take less.`;
 /** A heap goes on growing long after the code is warm. */
 const SETTLING_SECONDS = 20;
 
@@ -15,7 +27,7 @@ export const processScenarios: readonly Scenario[] = [
   {
     name: "start",
     about: "cold start to the first 200, and what ours spends it on",
-    run: async (bench) => [await starts(bench), await parts(bench)],
+    run: starts,
   },
   {
     name: "memory",
@@ -24,50 +36,81 @@ export const processScenarios: readonly Scenario[] = [
   },
 ];
 
-async function starts(bench: Bench): Promise<Table> {
-  const times = new Map<string, number[]>(contenders.map(({ name }) => [name, []]));
-  const store = bench.freshStore("start");
-  for (let n = 0; n < bench.options.pace.rounds * STARTS_A_ROUND; n++) {
-    for (const contender of contenders) {
-      const started = performance.now();
-      const { url, stop } = await startContender(bench.servers, contender, store.path);
-      await firstAnswer(url, store.key);
-      times.get(contender.name)?.push(performance.now() - started);
-      await stop();
-    }
-  }
-  const figures = Array.from(times, ([who, values]) => figureOf(who, values));
-  const title = "Cold start to the first 200";
-  return { name: "start", title, unit: "ms", wantsMore: false, against: OURS, figures };
-}
-
-/** Ours, started by a script that notes the time between its steps. */
-async function parts(bench: Bench): Promise<Table> {
-  const store = bench.freshStore("start-parts");
-  const script: Contender = { ...petstore, command: [process.execPath, "--no-install", "bench/steps.ts"] };
-  const seen = new Map<string, number[]>();
-  for (let n = 0; n < bench.options.pace.rounds * STARTS_A_ROUND; n++) {
-    const steps = `${bench.folder}/steps.json`;
-    const began = performance.timeOrigin + performance.now();
-    const env = { ...script.env, STEPS: steps };
-    const { url, stop } = await startContender(bench.servers, { ...script, env }, store.path);
-    await firstAnswer(url, store.key);
-    const ended = performance.timeOrigin + performance.now();
+/** All of them in turns, ours with its parts right after ours from source, so that the parts come to about its time. */
+async function starts(bench: Bench): Promise<Table[]> {
+  await compilePeers();
+  for (const peer of oneFilePeers) await checked(bench, peer);
+  const { path, key } = bench.freshStore("start");
+  const whole = new Map<string, number[]>();
+  const parts = new Map<string, number[]>();
+  const note = (into: Map<string, number[]>, what: string, milliseconds: number) =>
+    into.set(what, [...(into.get(what) ?? []), milliseconds]);
+  const begin = async (contender: Contender) => {
+    const began = now();
+    const { url, stop } = await startContender(bench.servers, contender, path);
+    await firstAnswer(url, key);
+    return { began, ended: now(), stop };
+  };
+  const wholeOf = (contender: Contender) => async () => {
+    const { began, ended, stop } = await begin(contender);
+    note(whole, contender.name, ended - began);
     await stop();
+  };
+  const partsOfOurs = async () => {
+    const file = `${bench.folder}/steps.json`;
+    const { began, ended, stop } = await begin(inSteps(file));
+    await stop();
+    const steps = (await Bun.file(file).json()) as [string, number][];
     let last = began;
-    const all: [string, number][] = [
-      ...((await Bun.file(steps).json()) as [string, number][]),
-      ["first answer", ended],
-    ];
-    for (const [step, at] of all) {
-      seen.set(step, [...(seen.get(step) ?? []), at - last]);
+    for (const [step, at] of [...steps, ["first answer", ended] as const]) {
+      note(parts, step, at - last);
       last = at;
     }
-  }
-  const figures = Array.from(seen, ([who, values]) => figureOf(who, values));
-  const title = "Cold start of ours from source, in parts";
-  const note = "The executable has bytecode of the same modules, so that its imports take less.";
-  return { name: "start-parts", title, unit: "ms", wantsMore: false, against: "", figures, note };
+  };
+  const turns = [...[...contenders, fromSource].map(wholeOf), partsOfOurs, ...oneFilePeers.map(wholeOf)];
+  for (let n = 0; n < bench.options.pace.rounds * STARTS_A_ROUND; n++)
+    for (const turn of n % 2 === 0 ? turns : turns.toReversed()) await turn();
+  const shape = { unit: "ms", wantsMore: false } as const;
+  return [
+    {
+      name: "start",
+      title: "Cold start to the first 200",
+      against: OURS,
+      figures: figuresOf(whole),
+      ...shape,
+    },
+    {
+      name: "start-parts",
+      title: "Cold start of ours from source, in parts",
+      against: "",
+      figures: figuresOf(parts),
+      note: PARTS_NOTE,
+      ...shape,
+    },
+  ];
+}
+
+function figuresOf(seen: ReadonlyMap<string, readonly number[]>): Figure[] {
+  return Array.from(seen, ([who, values]) => figureOf(who, values));
+}
+
+/** By the clock of the machine, which the server's process has too. */
+function now(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+/** Ours by a script that notes when each step was done, with the runtime's settings that ours from source has. */
+function inSteps(file: string): Contender {
+  const command = [process.execPath, "--smol", "--no-install", "bench/steps.ts"];
+  return { ...petstore, command, env: { ...petstore.env, ...runtimeSettings, STEPS: file } };
+}
+
+/** What a compiler made of a peer answers as the peer does. */
+async function checked(bench: Bench, peer: Contender): Promise<void> {
+  const store = bench.freshStore(peer.name);
+  const server = await startContender(bench.servers, peer, store.path);
+  await check(peer, server, store);
+  await server.stop();
 }
 
 async function firstAnswer(url: string, key: string): Promise<void> {

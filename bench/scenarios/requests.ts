@@ -12,6 +12,8 @@ const FAR_PAGE = 10_000;
 const DIFFERENT = 1000;
 
 export const FLOOR = "bare Bun.serve";
+/** The same without a handler: Bun answers by itself, and runs no code for a request. */
+export const STATIC_FLOOR = "Bun.serve, static route";
 export const NGINX = "nginx, constant";
 
 interface Question {
@@ -132,12 +134,14 @@ async function startFloors(bench: Bench, { floor }: Question, { server, store }:
   // The second answer: a key with one request a minute has spent it with the first.
   await (await ask()).arrayBuffer();
   const constant = await constantOf(await ask());
-  const [bun, nginx] = await Promise.all([
-    bareBun(bench.servers, constant),
+  const [bun, staticRoute, nginx] = await Promise.all([
+    bareBun(bench.servers, "handler", constant),
+    bareBun(bench.servers, "static", constant),
     bareNginx(bench.servers, bench.folder, constant),
   ]);
   return [
     { who: FLOOR, server: bun },
+    { who: STATIC_FLOOR, server: staticRoute },
     { who: NGINX, server: nginx },
   ];
 }

@@ -6,6 +6,7 @@ import { check, checkStore } from "../check.ts";
 import { type Contender, petstore, scaledFastify, scaledPetstore, startContender } from "../contenders.ts";
 import type { Table } from "../figures.ts";
 import { type Filled, PETS } from "../fill.ts";
+import { pageAfter } from "../known.ts";
 import { checkSyncsOf } from "../promises.ts";
 import { addresses, mixed, orders, petsById } from "../requests.ts";
 import { interleaved } from "../rounds.ts";
@@ -14,6 +15,10 @@ import { LOAD_CORE, load, OTHER_CORES, SERVER_CORE } from "../wrk.ts";
 
 /** How long orders are placed before tables are analyzed. */
 const USED_SECONDS = 4;
+
+/** Spread over the first 10,000 pages, so that hardly two who ask in one turn ask for the same. */
+const PAGES = 1000;
+const PETS_BETWEEN = 200;
 
 interface Question {
   readonly name: string;
@@ -30,8 +35,12 @@ const questions: readonly Question[] = [
   },
   {
     name: "scaled-list",
-    title: "Scaled: GET /pets, page 1 of 20",
-    script: ({ key }) => addresses(key, ["/pets"]),
+    title: "Scaled: GET /pets, 1,000 different pages of 20",
+    script: ({ key }) =>
+      addresses(
+        key,
+        Array.from({ length: PAGES }, (_, n) => pageAfter(n * PETS_BETWEEN)),
+      ),
   },
   {
     name: "scaled-post",
