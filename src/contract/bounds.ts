@@ -1,6 +1,8 @@
 // Numbers that shapes and rules share. No shape is here: whoever needs only the numbers loads no validator.
 /** Up to so many units stock can be listed lowest first; the store keeps no more in order. */
 export const LOW_STOCK = 1000;
+/** Records on a page, if nobody says how many. */
+export const PAGE_DEFAULT = 20;
 export const ROTATION_DAYS = 30;
 export const KEYS_OF_A_CLIENT = 100;
 export const WEBHOOKS_OF_A_CLIENT = 20;

@@ -1,4 +1,4 @@
-import { LOW_STOCK } from "./bounds.ts";
+import { LOW_STOCK, PAGE_DEFAULT } from "./bounds.ts";
 import {
   array,
   boolean,
@@ -25,7 +25,6 @@ const CURSOR_CHARACTERS = 2000;
 export const BATCH_PETS = 1000;
 export const IDS_IN_A_FILTER = 100;
 export const PAGE_LIMIT = 100;
-export const PAGE_DEFAULT = 20;
 
 /** An id that came from outside: exact over the whole int64 range, so it never names another record. */
 export const givenId = custom<Int64>(idProblem, { type: "integer", format: "int64", minimum: 1 });

@@ -1,5 +1,9 @@
+import { PAGE_DEFAULT } from "../contract/bounds.ts";
 import { fail } from "./failure.ts";
 import type { After } from "./ports.ts";
+
+/** Records that the store is asked for, if nobody says how many: one more tells whether there is a next page. */
+export const USUAL_LIMIT = PAGE_DEFAULT + 1;
 
 /** The cursor after a record: opaque to callers, good for one sort of one list. */
 export function cursorAfter(list: string, sort: string, after: After): string {

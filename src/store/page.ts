@@ -1,3 +1,4 @@
+import { USUAL_LIMIT } from "../core/pages.ts";
 import type { After } from "../core/ports.ts";
 import { type Fragment, type Statement, statement, type Value } from "./statement.ts";
 
@@ -49,10 +50,13 @@ export function page(query: Page): { text: string; values: Value[] } {
   const branch = (narrow: (where: Conditions) => void) => {
     const where = new Conditions(values);
     narrow(where);
+    const isFiltered = where.texts.length > 0;
     startAfter(where, query);
-    values.push(limit);
     const filter = where.texts.length > 0 ? ` where ${where.texts.join(" and ")}` : "";
-    return `select ${columns} from ${query.table}${filter} order by ${order} ${LIMIT}`;
+    const all = `select ${columns} from ${query.table}${filter} order by ${order}`;
+    if (!isMerged && !isFiltered && limit === USUAL_LIMIT) return `${all} limit ${USUAL_LIMIT}`;
+    values.push(limit);
+    return `${all} ${LIMIT}`;
   };
   const texts = branches.map(branch);
   if (!isMerged) return { text: texts[0] as string, values };
@@ -70,7 +74,7 @@ export function namesOf(columns: Fragment): string {
   return columns.text.replace(/\w+ as ("\w+")/g, "$1");
 }
 
-/** Texts of lists that are kept as statements; with more, all are made anew. */
+/** Texts of lists that are kept as statements; with more, all but those that connections hold are made anew. */
 const LISTINGS = 500;
 const listings = new Map<string, Statement>();
 
@@ -79,13 +83,18 @@ export function listing<Row>(text: string): Statement<Row> {
   return (listings.get(text) ?? newListing(text)) as Statement<Row>;
 }
 
+/**
+ * A list of a whole table, as most ask for it, is kept prepared by PostgreSQL, which needs half of the time for it then. Its text has the
+ * size of the page, which a kept plan would not know otherwise, and its order leaves one index to go by.
+ */
 function newListing(text: string): Statement {
   let values = 0;
   const made = statement<unknown>(
     text.replaceAll("?", () => `:${values++}`),
-    "list",
+    text.includes(LIMIT) ? "list" : "kept list",
   );
-  if (listings.size >= LISTINGS) listings.clear();
+  if (listings.size >= LISTINGS)
+    for (const [known, { kind }] of listings) if (kind === "list") listings.delete(known);
   listings.set(text, made);
   return made;
 }

@@ -5,9 +5,12 @@ export class Fragment {
   constructor(readonly text: string) {}
 }
 
+/** One of the store's own; a list, of which there are many; or one of the few lists that nearly everybody asks for. */
+export type Kind = "own" | "list" | "kept list";
+
 /** SQL for both engines: each `$n` stands once and in order, so that one binds by number and one by position. */
 export class Statement<Row = unknown> {
-  /** Its place among the prepared statements that a connection holds; none for a list, of which there are many. */
+  /** Its place among the prepared statements that a connection holds; none for a list of which there are many. */
   readonly slot: number;
   /** Whether each row that it gives is one that it changed. */
   readonly isWrite: boolean;
@@ -16,10 +19,10 @@ export class Statement<Row = unknown> {
   constructor(
     readonly text: string,
     readonly names: readonly string[],
-    readonly kind: "own" | "list",
+    readonly kind: Kind,
     readonly shape?: (row: never) => Row,
   ) {
-    this.slot = kind === "own" ? slots++ : -1;
+    this.slot = kind === "list" ? -1 : slots++;
     this.isWrite = /^(with\b.*\b)?(insert|update|delete)\b/s.test(text);
   }
 
@@ -70,7 +73,7 @@ export function sql<Row>(parts: TemplateStringsArray, ...inner: Fragment[]): Sta
   return statement<Row>(fragment(parts, ...inner).text);
 }
 
-export function statement<Row>(source: string, kind: "own" | "list" = "own"): Statement<Row> {
+export function statement<Row>(source: string, kind: Kind = "own"): Statement<Row> {
   const names: string[] = [];
   const text = source.replace(/(?<!:):(\w+)/g, (_, name: string) => `$${names.push(name)}`);
   return new Statement<Row>(text.trim(), names, kind);

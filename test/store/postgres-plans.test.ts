@@ -5,7 +5,14 @@ import type { Reads } from "../../src/core/ports.ts";
 import { limitWrites } from "../../src/store/limits.ts";
 import { readsInTurns } from "../../src/store/postgres/turns.ts";
 import { openWire, type Wire } from "../../src/store/postgres/wire.ts";
-import { type Arguments, type Db, fragment, type Statement, sql } from "../../src/store/statement.ts";
+import {
+  type Arguments,
+  type Db,
+  fragment,
+  type Statement,
+  sql,
+  type Value,
+} from "../../src/store/statement.ts";
 import { takenSomeUnits } from "../../src/store/stock.ts";
 import { sharedPostgres } from "../servers/postgres.ts";
 import { anId, categoryLists, eventLists, orderLists, petLists } from "./lists.ts";
@@ -73,8 +80,7 @@ interface Plan {
 async function costly(ask: (asked: Reads, db: Db) => unknown, query: unknown): Promise<string[]> {
   const found: string[] = [];
   const explain = async (statement: Statement, args: Arguments) => {
-    const text = `explain (analyze, format json) ${statement.text}`;
-    const { rows } = await wire.send({ text, values: statement.values(args) });
+    const { rows } = await explained(statement, statement.values(args));
     const [{ Plan: root }] = (rows[0] as { "QUERY PLAN": [{ Plan: Plan }] })["QUERY PLAN"];
     for (const step of steps(root)) {
       if (step["Relation Name"] === undefined) continue;
@@ -101,6 +107,22 @@ async function costly(ask: (asked: Reads, db: Db) => unknown, query: unknown): P
   return found;
 }
 
+/** What is kept prepared is run by the plan that is kept for whatever values. */
+async function explained({ text, kind }: Statement, values: Value[]) {
+  const explain = "explain (analyze, format json)";
+  if (kind !== "kept list") return wire.send({ text: `${explain} ${text}`, values });
+  keptLists.add(text);
+  await wire.send({ text: `set plan_cache_mode = force_generic_plan; prepare kept as ${text}` });
+  const literals = values.map((value) => (typeof value === "string" ? `'${value}'` : String(value)));
+  const execute = literals.length > 0 ? `execute kept(${literals.join(", ")})` : "execute kept";
+  const answered = await wire.send({ text: `${explain} ${execute}` });
+  await wire.send({ text: "deallocate kept; reset plan_cache_mode" });
+  return answered;
+}
+
+/** Texts of lists that connections keep prepared. */
+const keptLists = new Set<string>();
+
 function steps(plan: Plan): Plan[] {
   return [plan, ...(plan.Plans ?? []).flatMap(steps)];
 }
@@ -109,6 +131,8 @@ test("postgres: a page of pets or of stock reads about as many rows as it shows,
   const found = [];
   for (const query of petLists()) found.push(...(await costly((asked) => asked.pets(query), query)));
   expect(found).toEqual([]);
+  // From the beginning and from further on, upwards and downwards.
+  expect([...keptLists].filter((text) => text.includes(" from pets "))).toHaveLength(4);
 }, 60_000);
 
 test("postgres: units taken of plenty make no new entry in any index of pets, units of few do", async () => {

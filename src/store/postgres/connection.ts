@@ -205,9 +205,9 @@ async function undo(pool: Pool, wire: Wire, watch: Timer): Promise<void> {
 }
 
 function sentOf(statement: Statement, args: Arguments): Sent {
-  const { text, kind, slot } = statement;
-  // Lists have many texts, and are planned anew for the size of their page anyway.
-  return { text, values: statement.values(args), name: kind === "own" ? `s${slot}` : undefined };
+  const { text, slot } = statement;
+  // Most lists have many texts, and are planned anew for the size of their page anyway.
+  return { text, values: statement.values(args), name: slot >= 0 ? `s${slot}` : undefined };
 }
 
 function firstOf<Row>({ shape }: Statement<Row>, { rows }: Answered): Row | null {

@@ -28,7 +28,7 @@ function sharingLists(db: Db): Db {
   return {
     ...db,
     all: async (statement, args) =>
-      statement.kind === "list" ? [...(await ask(statement, args))] : db.all(statement, args),
+      statement.kind === "own" ? db.all(statement, args) : [...(await ask(statement, args))],
   };
 }
 

@@ -100,7 +100,7 @@ function connection(database: Database): Connection {
   const prepared: PreparedStatement[] = [];
   const lists = new Map<string, PreparedStatement>();
   const held = (statement: Statement): PreparedStatement => {
-    if (statement.kind === "list") return heldList(database, lists, statement.text);
+    if (statement.kind !== "own") return heldList(database, lists, statement.text);
     prepared[statement.slot] ??= database.prepare(statement.text);
     return prepared[statement.slot] as PreparedStatement;
   };
