@@ -88,8 +88,8 @@ ${scenarios.map(({ name, about }) => `  ${name.padEnd(14)}${about}`).join("\n")}
 
 Examples:
 
-  npm run bench                                     everything, about 45 minutes; writes bench/RESULTS.md
-  npm run bench -- --seconds 1                      the same in shorter rounds, about 30 minutes
+  npm run bench                                     everything, about an hour; writes bench/RESULTS.md
+  npm run bench -- --seconds 1                      the same in shorter rounds, about 40 minutes
   npm run bench -- --quick                          everything once, briefly: about 6 minutes
   npm run bench -- --seconds 1 --patience 240       on a machine whose neighbours are busy: up to two hours
   npm run bench -- --seconds 1 --resume             goes on with that: it was cut off, or a storm came

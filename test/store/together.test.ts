@@ -1,12 +1,12 @@
 // Orders that wait for a connection to PostgreSQL share a transaction; nobody may notice but by the time that it takes.
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, setSystemTime, test } from "bun:test";
 import { Conflict, Failure } from "../../src/core/failure.ts";
 import { ANSWERS_KEPT_MS } from "../../src/core/perform.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { aCrowdedStore, became, keys, type Met, NOW, UNITS } from "./crowded.ts";
 
 const crowded = await aCrowdedStore();
-const { engine, clientId, door, beside, anEngine, aPet, ordering, order, stockOf, count } = crowded;
+const { engine, clientId, door, beside, anEngine, aPet, ordering, order, stockOf, query, count } = crowded;
 afterAll(crowded.close);
 
 /** As an answer is kept. */
@@ -163,6 +163,24 @@ test("how many wait is told, those that wait for another's connection too", asyn
   expect(engine.figures()).toMatchObject({ waitingWrites: 39 });
   await Promise.all(asked);
   expect(engine.figures()).toMatchObject({ waitingWrites: 0 });
+});
+
+test("nobody joins those who have waited for half a second: they have less time than a newcomer", async () => {
+  const petId = await aPet();
+  const before = Date.now();
+  door.hold();
+  const first = order(petId, "keeps the connection");
+  const together = [order(petId, "waits"), order(petId, "joins at once")];
+  setSystemTime(before + 1000);
+  const late = order(petId, "comes late");
+  setSystemTime();
+  door.release();
+  await Promise.all([first, ...together, late]);
+  const rows = await query(
+    `select xmin::text as transaction from orders where pet_id = ${petId} order by id`,
+  );
+  const [alone, one, two, later] = rows.map(({ transaction }) => transaction);
+  expect([one === two, new Set([alone, one, later]).size]).toEqual([true, 3]);
 });
 
 test("two with one key while all wait are one order, and have one answer", async () => {
