@@ -128,7 +128,7 @@ const PLAIN_QUERY = /^\?[\w.-]+=[\w.,~+%-]*(?:&[\w.-]+=[\w.,~+%-]*)*$/;
 
 /** A query without its cursor; as its caller wrote it, if that is plain. */
 function withoutCursor(search: string): string {
-  if (search === "") return "";
+  if (search === "" || (search.startsWith("?cursor=") && !search.includes("&"))) return "";
   if (!PLAIN_QUERY.test(search)) {
     const query = new URLSearchParams(search);
     query.delete("cursor");

@@ -17,9 +17,9 @@ interface Parameter {
   readonly type: unknown;
 }
 
-/** The parameters that are known, each by its number. */
+/** The parameters that are known, each by its place among them. */
 interface Known {
-  readonly numbers: ReadonlyMap<string, number>;
+  readonly names: readonly string[];
   /** What is told of any other. */
   readonly unknown: string;
 }
@@ -28,7 +28,7 @@ export function queryReader(shapes: Shapes): QueryReader {
   const parameters = Object.entries(shapes).map(([name, shape]) => parameterOf(name, shape));
   const names = parameters.map(({ name }) => name);
   const known: Known = {
-    numbers: new Map(names.map((name, number) => [name, number])),
+    names,
     unknown: `is unknown; ${names.length === 0 ? "this operation takes none" : `known are ${names.join(", ")}`}`,
   };
   const defaults = Object.fromEntries(
@@ -56,27 +56,29 @@ function parameterOf(name: string, shape: AnyShape): Parameter {
 }
 
 /** What is given for each known parameter, by its number. */
-function givenIn(search: string, { numbers, unknown }: Known, problems: Problem[]): (string[] | undefined)[] {
+function givenIn(search: string, { names, unknown }: Known, problems: Problem[]): (string[] | undefined)[] {
   const given: (string[] | undefined)[] = [];
   /** Unknown names, each of which is told once. */
   let strangers: Set<string> | undefined;
-  // Behind the question mark.
-  for (const part of search.slice(1).split("&")) {
-    if (part === "") continue;
+  // Behind the question mark, and then behind each ampersand.
+  for (let start = 1, end = 0; start < search.length; start = end + 1) {
+    const ampersand = search.indexOf("&", start);
+    end = ampersand === -1 ? search.length : ampersand;
+    if (start === end) continue;
     if (problems.length >= PROBLEMS_READ) {
       problems.push({ path: ["..."], message: "is not read: there are too many problems before it" });
       break;
     }
-    const equals = part.indexOf("=");
-    const written = equals === -1 ? part : part.slice(0, equals);
-    const text = equals === -1 ? "" : part.slice(equals + 1);
-    const name = decoded(written);
+    const plain = names.findIndex((name) => isNameAt(start, search, name));
+    const written = names[plain] ?? nameOf(search.slice(start, end));
+    const name = plain === -1 ? decoded(written) : written;
+    const text = search.slice(start + written.length + 1, end);
     const value = decoded(text);
-    const number = name === null ? undefined : numbers.get(name);
+    const number = name === null || plain !== -1 ? plain : names.indexOf(name);
     if (name === null || value === null) {
       const message = `must be percent-encoded UTF-8, got ${shown(text)}`;
       problems.push({ path: [written.slice(0, TOLD_NAME_CHARACTERS)], message });
-    } else if (number === undefined) {
+    } else if (number === -1) {
       strangers ??= new Set();
       if (!strangers.has(name))
         problems.push({ path: [name.slice(0, TOLD_NAME_CHARACTERS)], message: unknown });
@@ -88,6 +90,19 @@ function givenIn(search: string, { numbers, unknown }: Known, problems: Problem[
     }
   }
   return given;
+}
+
+/** Whether a whole name stands here as it is. Compared where it stands: to cut it out would make a text of it. */
+function isNameAt(start: number, search: string, name: string): boolean {
+  if (!search.startsWith(name, start)) return false;
+  const end = start + name.length;
+  return end === search.length || search[end] === "=" || search[end] === "&";
+}
+
+/** What stands before the equals sign of a part. */
+function nameOf(part: string): string {
+  const equals = part.indexOf("=");
+  return equals === -1 ? part : part.slice(0, equals);
 }
 
 const ENCODED = /[%+]/;
@@ -110,6 +125,7 @@ function readValue({ name, shape, isArray, type }: Parameter, texts: string[], p
   const before = problems.length;
   const read = isArray ? texts.map((text) => coerced(type, text)) : coerced(type, texts[0] as string);
   const value = shape.check(read, problems);
+  if (problems.length === before) return value;
   const hint =
     isArray && texts.some((text) => text.includes(",")) ? `; repeat ${name} for each of several` : "";
   for (const { path, message } of problems.splice(before))

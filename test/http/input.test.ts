@@ -107,6 +107,8 @@ const wrongQueries: readonly [search: string, field: string, message: RegExp][] 
   ["?%zz=1", "%zz", /^must be percent-encoded UTF-8, got "1"$/],
   ["?=1", "", /^is unknown; known/],
   ["?colour", "colour", /^is unknown; known/],
+  ["?limits=5", "limits", /^is unknown; known/],
+  ["?cursor=a&limit", "limit", /^must be an integer, got ""$/],
   ["?colour=red", "colour", /^is unknown; known are id, status, big, day, limit, cursor$/],
 ];
 
