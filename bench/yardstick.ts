@@ -1,7 +1,7 @@
-// Two small pieces of work, twenty times a second on the core that this program is bound to. One keeps all parts of the core
+// Three small pieces of work, twenty times a second on the core that this program is bound to. One keeps all parts of the core
 // busy, and takes about twice as long when another virtual machine has the other half of it, though no time is taken away. The
-// other waits for itself and hardly notices. How many times the one takes the other's time does not depend on the core's
-// frequency, which changes with what the whole machine does. A third piece reads memory, each time where it was just told to:
+// second waits for itself and hardly notices. How many times the one takes the other's time does not depend on the core's
+// frequency, which changes with what the whole machine does. The third reads memory, each time where it was just told to:
 // others who ask much of the machine's caches and memory slow that down, though the core is as quick as ever. A line that is
 // read is answered with how often it was looked since the last one, and how often the core or memory was slow.
 export {};
@@ -22,7 +22,7 @@ const LINE_WORDS = 16;
 /** 16 MiB of memory: more than the caches that a core has for itself. */
 const LINES = 2 ** 18;
 const LOADS = 1000;
-/** Of the usual time; others at work it is up to several times that. */
+/** Of the usual time; while others were at work it was mostly up to twice that. */
 const SLOW_MEMORY = 1.3;
 /** The usual time is the least that was the middle one of so many looks, a second of them: by itself one can be quick by chance. */
 const LOOKS = 20;
