@@ -92,11 +92,11 @@ export function keepingFocus(part: HTMLElement, draw: () => void): void {
   returnFocus(focused);
 }
 
-/** The button that opened a dialog may have been drawn anew meanwhile; it is known by its key. */
+/** The button that opened a dialog may have been drawn anew meanwhile; it is known by its key. The page stays where it is. */
 function returnFocus(to: Element | null): boolean {
   if (!(to instanceof HTMLElement)) return false;
   const again = to.isConnected ? to : keyed(to.dataset.key);
-  again?.focus();
+  again?.focus({ preventScroll: true });
   return again !== null;
 }
 

@@ -46,6 +46,17 @@ function nodesOf(children: readonly Child[]): (Node | string)[] {
   });
 }
 
+/** Does something at the press of a button, once at a time: until it is done the button says so and does nothing. */
+export async function once(button: HTMLElement, act: () => unknown): Promise<void> {
+  if (button.getAttribute("aria-disabled") === "true") return;
+  button.setAttribute("aria-disabled", "true");
+  try {
+    await act();
+  } finally {
+    button.removeAttribute("aria-disabled");
+  }
+}
+
 let ids = 0;
 
 /** An id that no other element has. */

@@ -1,15 +1,18 @@
 import { keepQuery } from "./address.ts";
 import { h, newId } from "./dom.ts";
+import { numberInput } from "./form.ts";
 
 /** Typing is waited for this long before the list is asked for. */
 const TYPING_MS = 250;
+
+type Choices = readonly (readonly [value: string, label: string])[];
 
 /** One thing that a list can be narrowed by. */
 export interface Filter {
   readonly name: string;
   readonly label: string;
   /** Without them it is a line of text. */
-  readonly choices?: readonly (readonly [value: string, label: string])[];
+  readonly choices?: Choices;
   readonly type?: "search" | "number" | "date";
 }
 
@@ -48,9 +51,13 @@ export function filters(
       ? h(
           "select",
           { id, onchange: changed },
-          choices.map(([each, words]) => h("option", { value: each, selected: each === value }, words)),
+          choicesWith(choices, value).map(([each, words]) =>
+            h("option", { value: each, selected: each === value }, words),
+          ),
         )
-      : h("input", { id, type, value, autocomplete: "off", min: 0, oninput: typed });
+      : type === "number"
+        ? numberInput({ id, value, oninput: typed })
+        : h("input", { id, type, value, autocomplete: "off", max: "9999-12-31", oninput: typed });
     controls.set(name, control);
     return h("div", { class: "field" }, h("label", { for: id }, label), control);
   });
@@ -65,4 +72,9 @@ export function filters(
     value,
     isNarrowed: () => wanted.some(({ name }) => name !== "sort" && value(name) !== undefined),
   };
+}
+
+/** What an address asks for is in force, though there be no such choice: the list says what comes of it. */
+function choicesWith(choices: Choices, value: string): Choices {
+  return choices.some(([each]) => each === value) ? choices : [...choices, [value, value]];
 }

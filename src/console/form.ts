@@ -1,6 +1,6 @@
 import { ApiError } from "../../client/src/index.ts";
 import { openDialog } from "./dialog.ts";
-import { type Attributes, type Child, fill, h, newId } from "./dom.ts";
+import { type Attributes, type Child, fill, h, newId, once } from "./dom.ts";
 import { tell } from "./notices.ts";
 import { giveUpWrites } from "./patience.ts";
 import { meanAnew } from "./repeats.ts";
@@ -11,7 +11,7 @@ export interface Field<T = unknown> {
   readonly name: string;
   readonly element: HTMLElement;
   /** What was entered; `undefined` for nothing. */
-  read(): T | undefined;
+  read(): T | undefined | Promise<T | undefined>;
   /** Shows what is wrong with it, or that nothing is. */
   complain(message: string | undefined): void;
   focus(): void;
@@ -25,29 +25,52 @@ interface FieldOptions {
   readonly required?: boolean;
 }
 
+type TextOptions = FieldOptions & { readonly value?: string | undefined };
+
 /** A line of text. */
 export function textField(
   name: string,
-  options: FieldOptions & { readonly attributes?: Attributes },
+  options: TextOptions & { readonly attributes?: Attributes },
 ): Field<string> {
-  const { value = "", attributes, required } = options;
-  const input = h("input", { type: "text", value, autocomplete: "off", ...attributes });
-  // What is left empty is sent all the same where it is required: the API says what it must be.
-  return field(name, options, input, () => (input.value === "" && !required ? undefined : input.value));
+  const { value = "", attributes } = options;
+  return written(name, options, h("input", { type: "text", value, autocomplete: "off", ...attributes }));
+}
+
+/** Text of several lines. */
+export function linesField(name: string, options: TextOptions): Field<string> {
+  return written(name, options, h("textarea", { rows: 3 }, options.value ?? ""));
+}
+
+function written(
+  name: string,
+  options: TextOptions,
+  control: HTMLInputElement | HTMLTextAreaElement,
+): Field<string> {
+  const { value, required } = options;
+  const filledWith = control.value;
+  return field(name, options, control, () => {
+    // A control cannot hold every text: a line drops what begins another one.
+    if (control.value === filledWith && value !== undefined) return value;
+    // What is left empty is sent all the same where it is required: the API says what it must be.
+    return control.value === "" && !required ? undefined : control.value;
+  });
 }
 
 /** A whole number. */
-export function numberField(
-  name: string,
-  options: FieldOptions & { readonly least?: number },
-): Field<number> {
-  const { value = "", least, required } = options;
-  const input = h("input", { type: "number", step: 1, min: least, value, inputmode: "numeric" });
+export function numberField(name: string, options: FieldOptions): Field<number> {
+  const { value = "", required } = options;
+  const input = numberInput({ value });
   return field(name, options, input, () => {
-    if (input.validity.badInput || (required && input.value === ""))
-      throw new Misentered(name, "must be a whole number");
-    return input.value === "" ? undefined : input.valueAsNumber;
+    const text = input.value.trim();
+    if (text === "" && !required) return undefined;
+    if (!/^[-−]?\d+$/.test(text)) throw new Misentered(name, "must be a whole number");
+    return Number(text.replace("−", "-"));
   });
+}
+
+/** A line for digits. No control for numbers: the wheel of a mouse that only passes over one changes it. */
+export function numberInput(attributes: Attributes): HTMLInputElement {
+  return h("input", { type: "text", inputmode: "numeric", autocomplete: "off", ...attributes });
 }
 
 /** One of several. */
@@ -79,10 +102,12 @@ export function timeField(
   options: FieldOptions & { readonly value?: string | undefined },
 ): Field<string> {
   const { value } = options;
-  const input = h("input", { type: "datetime-local", value: value === undefined ? "" : localTime(value) });
+  const filling = value === undefined ? "" : localTime(value);
+  const input = h("input", { type: "datetime-local", value: filling, max: "9999-12-31T23:59" });
   const filledWith = input.value;
   return field(name, options, input, () => {
-    if (input.validity.badInput) throw new Misentered(name, "must be a day and a time");
+    if (input.validity.badInput || input.validity.rangeOverflow)
+      throw new Misentered(name, "must be a day and a time, with a year of four digits");
     // The control shows no seconds, and not which one of the two hours it is when clocks are set back.
     if (input.value === filledWith) return value;
     return input.value === "" ? undefined : new Date(input.value).toISOString();
@@ -104,8 +129,8 @@ export class Misentered extends Error {
 export function field<T>(
   name: string,
   { label, hint }: Pick<FieldOptions, "label" | "hint">,
-  control: HTMLInputElement | HTMLSelectElement,
-  read: () => T | undefined,
+  control: HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement,
+  read: Field<T>["read"],
   kind = "",
 ): Field<T> {
   const [id, hintId, errorId] = [newId(), newId(), newId()];
@@ -151,10 +176,13 @@ export function bodyOf<T>(values: Values): T {
   return values as unknown as T;
 }
 
-/** Only what was entered anew: what somebody else does to the rest meanwhile is not undone. */
-export function changedFrom(before: object, values: Values): Values {
-  const old = before as Values;
-  return Object.fromEntries(Object.entries(values).filter(([name, value]) => old[name] !== value));
+/** Only what was entered anew: what somebody else does to the rest meanwhile is not undone. What may be empty and is now is cleared. */
+export function changedFrom(before: object, values: Values, mayBeEmpty?: string): Values {
+  const nothing = mayBeEmpty === undefined ? {} : { [mayBeEmpty]: null };
+  const old: Values = { ...nothing, ...before };
+  return Object.fromEntries(
+    Object.entries({ ...nothing, ...values }).filter(([name, value]) => old[name] !== value),
+  );
 }
 
 /** What was entered, by the names of the fields; entries without a value are not there. */
@@ -164,21 +192,21 @@ export type Values = Readonly<Record<string, unknown>>;
 export function form({ fields, verb, send, cancel }: FormOptions): HTMLFormElement {
   const trouble = h("p", { class: "error summary", role: "alert" });
   const button = h("button", { type: "submit", class: "main" }, verb);
-  const submit = async (event: Event) => {
+  const submit = (event: Event) => {
     event.preventDefault();
-    if (button.getAttribute("aria-disabled") === "true") return;
+    return once(button, judged);
+  };
+  const judged = async () => {
     for (const each of fields) each.complain(undefined);
     fill(trouble);
-    button.setAttribute("aria-disabled", "true");
     element.setAttribute("aria-busy", "true");
     try {
-      await send(entered(fields));
+      await send(await entered(fields));
     } catch (error) {
       if (isAbort(error)) return;
       if (element.isConnected) show(error);
       else tell(explained(error));
     } finally {
-      button.removeAttribute("aria-disabled");
       element.removeAttribute("aria-busy");
     }
   };
@@ -238,10 +266,10 @@ export function formDialog(title: string, options: FormOptions & { readonly befo
   void closed.then(() => isSending && giveUpWrites());
 }
 
-function entered(fields: readonly Field[]): Values {
+async function entered(fields: readonly Field[]): Promise<Values> {
   const values: Record<string, unknown> = {};
   for (const { name, read } of fields) {
-    const value = read();
+    const value = await read();
     if (value !== undefined) values[name] = value;
   }
   return values;

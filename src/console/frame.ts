@@ -31,7 +31,7 @@ const house: readonly Entry[] = [
 export interface Frame {
   /** Where pages are shown. */
   readonly main: HTMLElement;
-  /** Marks the page that is open. */
+  /** Marks the page that is open, and folds the way there away. */
   mark(path: string): void;
 }
 
@@ -78,6 +78,7 @@ export function frame(account: Account, signOut: () => void): Frame {
   return {
     main,
     mark(path) {
+      fold();
       for (const [each, link] of links) {
         if (each === path) link.setAttribute("aria-current", "page");
         else link.removeAttribute("aria-current");

@@ -1,7 +1,9 @@
 import type { Page } from "../../client/src/index.ts";
 import { keepingFocus } from "./dialog.ts";
 import { type Child, fill, h } from "./dom.ts";
+import { keptRows } from "./left.ts";
 import { type RowsOptions, rowsOf } from "./rows.ts";
+import { button } from "./visit.ts";
 import { canTryAgain, explained, isAbort } from "./words.ts";
 
 export interface ListOptions<T> extends RowsOptions<T> {
@@ -24,7 +26,8 @@ export interface List<T> {
 
 /** A list that is shown a page at a time, never whole: the store may have a million of it. */
 export function list<T>(options: ListOptions<T>): List<T> {
-  const { load, prepare, empty } = options;
+  const { label, load, prepare, empty } = options;
+  const kept = keptRows(label);
   const rows = rowsOf(options);
   const foot = h("div", { class: "foot", "aria-live": "polite" });
   const element = h("div", { class: "listing" }, rows.element, foot);
@@ -32,11 +35,23 @@ export function list<T>(options: ListOptions<T>): List<T> {
   // The foot is as wide as the list, and no higher or lower for what is shown above it.
   new ResizeObserver(fit).observe(foot);
   let running = new AbortController();
+  let more: HTMLElement | false | undefined;
 
   const settle = (rest: Child) => {
     rows.element.hidden = rows.count === 0;
     fill(foot, rows.count === 0 && !rest ? h("div", { class: "empty" }, empty()) : rest);
     fit();
+  };
+  /** The page that was asked for; of a list that was longer, as many more as there were. */
+  const pagesOf = async (first: PromiseLike<Page<T> | undefined>, count: number) => {
+    const pages: Page<T>[] = [];
+    let shown = 0;
+    for (let page = await first; page; page = await page.next()) {
+      pages.push(page);
+      shown += page.length;
+      if (shown >= count) break;
+    }
+    return pages;
   };
   /** Shows what comes, and how to go on. */
   const take = async (ask: (signal: AbortSignal) => PromiseLike<Page<T> | undefined>, isFirst: boolean) => {
@@ -48,14 +63,19 @@ export function list<T>(options: ListOptions<T>): List<T> {
     element.setAttribute("aria-busy", "true");
     if (rows.count === 0) fill(foot, h("p", { class: "loading" }, "Loading …"));
     try {
-      const page = await ask(signal);
-      await prepare?.(page ?? [], signal);
+      const pages = await pagesOf(ask(signal), isFirst ? kept.count() : 0);
+      for (const page of pages) await prepare?.(page, signal);
       if (signal.aborted) return;
+      const last = pages.at(-1);
+      const isContinued = document.activeElement === more;
       keepingFocus(element, () => {
         if (isFirst) rows.clear();
-        for (const record of page ?? []) rows.put(record, "last");
-        settle(page?.hasNext && moreButton(() => take(() => page.next(), false)));
+        for (const page of pages) for (const record of page) rows.put(record, "last");
+        more = last?.hasNext && button("Show more", "more", () => take(() => last.next(), false));
+        settle(more);
+        if (isContinued) rows.reach(last?.[0]);
       });
+      kept.keep(rows.count);
     } catch (error) {
       if (isAbort(error) || signal.aborted) return;
       // What was there before is no answer to what was asked now, and would push the refusal out of sight.
@@ -88,16 +108,12 @@ function fitting(element: HTMLElement, table: HTMLElement): () => void {
   };
 }
 
-function moreButton(act: () => Promise<void>): HTMLElement {
-  return h("button", { type: "button", "data-key": "more", onclick: act }, "Show more");
-}
-
 /** What went wrong, and a way to try again where that can help. */
 export function failed(error: unknown, again: () => unknown, label = "Try again"): HTMLElement {
   return h(
     "div",
     { class: "failed", role: "alert" },
     h("p", {}, explained(error)),
-    canTryAgain(error) && h("button", { type: "button", onclick: again }, label),
+    canTryAgain(error) && button(label, "again", again),
   );
 }

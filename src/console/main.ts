@@ -4,6 +4,7 @@ import { here, takeLink } from "./address.ts";
 import { onSignedOut, signInByLink, signOut, startAnew, whoIsIt } from "./api.ts";
 import { fill, h } from "./dom.ts";
 import { type Frame, frame } from "./frame.ts";
+import { arriveWhereLeft, comeBack, keepPlace, stay } from "./left.ts";
 import { failed } from "./list.ts";
 import { forgetNames } from "./names.ts";
 import { noticePlaces, tell } from "./notices.ts";
@@ -23,6 +24,7 @@ let running = new AbortController();
 window.addEventListener("hashchange", () => arrive(() => account && open()));
 fill(document.body, noticePlaces());
 onSessionChange(look);
+keepPlace();
 await arrive(enter);
 
 /** An address is a page's, or the link of a first start, whoever is signed in. */
@@ -90,9 +92,11 @@ async function leave(): Promise<void> {
   await receive(undefined);
 }
 
-/** Shows the page that the address names, from its top. */
+/** Shows the page that the address names, from its top or where it was left. */
 async function open(): Promise<void> {
   forgetNames();
+  arriveWhereLeft();
+  around.mark(here().parts[0] ?? "");
   await draw(true);
 }
 
@@ -104,14 +108,16 @@ async function draw(isNew: boolean): Promise<void> {
   const { signal } = running;
   const { main } = around;
   const { title, show } = pageAt(parts, signedIn);
-  around.mark(parts[0] ?? "");
   document.title = `${title} · Petstore console`;
   main.setAttribute("aria-busy", "true");
   const loading = setTimeout(() => isNew && fill(main, h("p", { class: "loading" }, "Loading …")), QUICK_MS);
   const focused =
     document.activeElement instanceof HTMLElement ? document.activeElement.dataset.key : undefined;
   try {
-    const refresh = () => draw(false);
+    const refresh = () => {
+      stay();
+      return draw(false);
+    };
     const [id, innerId] = [Number(parts[1]), Number(parts[3])];
     const content = await show({ account: signedIn, id, innerId, query, signal, refresh });
     if (signal.aborted) return;
@@ -132,8 +138,8 @@ async function draw(isNew: boolean): Promise<void> {
 
 /** A new page begins at its heading; one that was drawn anew keeps the focus where it was. */
 function settleFocus(main: HTMLElement, isNew: boolean, key: string | undefined): void {
-  if (isNew) {
-    window.scrollTo(0, 0);
-    main.querySelector<HTMLElement>("h1")?.focus();
-  } else if (key !== undefined) main.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus();
+  if (isNew) main.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
+  else if (key !== undefined)
+    main.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
+  comeBack();
 }

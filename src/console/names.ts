@@ -65,6 +65,11 @@ export function petName(id: number): string {
   return pets.get(id) ?? `pet ${id}`;
 }
 
+/** Whether the name of a pet is known. */
+export function knowsPet(id: number): boolean {
+  return pets.has(id);
+}
+
 export function categoryName(id: number): string {
   return categories.get(id) ?? `category ${id}`;
 }

@@ -42,7 +42,7 @@ const pages: Readonly<Record<string, readonly [role: Role, page: Page]>> = {
 };
 
 export function pageAt(parts: readonly string[], account: Account): Page {
-  const [role, page] = pages[parts.map((part) => part.replace(/^\d+$/, "1")).join("/")] ?? [];
+  const [role, page] = pages[parts.map((part) => part.replace(/^\d{1,15}$/, "1")).join("/")] ?? [];
   if (!role || !page) return nowhere;
   return mayAct(account, role) ? page : notForYou;
 }

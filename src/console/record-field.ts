@@ -32,24 +32,29 @@ export function recordField(name: string, options: RecordOptions): Field<number>
     for (const each of found) known.set(wordsOf(each), each.id);
     list.replaceChildren(...found.map((each) => h("option", { value: wordsOf(each) })));
   };
-  const look = () => {
+  const look = async () => {
     if (known.has(input.value)) return;
-    search(input.value.trim()).then(offer, () => {});
+    offer(await search(input.value.trim()));
   };
-  input.addEventListener("focus", () => list.childElementCount === 0 && look());
+  const lookAhead = () => look().catch(() => {});
+  input.addEventListener("focus", () => list.childElementCount === 0 && lookAhead());
   input.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = window.setTimeout(look, TYPING_MS);
+    timer = window.setTimeout(lookAhead, TYPING_MS);
   });
   if (onChange) input.addEventListener("change", onChange);
   if (value) {
     known.set(wordsOf(value), value.id);
     input.value = wordsOf(value);
   }
-  const read = (): number | undefined => {
+  const meant = (text: string) => known.get(text) ?? onlyNamed(known, text) ?? numberIn(text);
+  const read = async (): Promise<number | undefined> => {
+    clearTimeout(timer);
     const text = input.value.trim();
     if (text === "" && !required) return undefined;
-    const id = known.get(text) ?? onlyNamed(known, text) ?? numberIn(text);
+    // Whoever types fast is done before anything was asked.
+    if (text !== "" && meant(text) === undefined) await look();
+    const id = meant(text);
     if (id === undefined) throw new Misentered(name, "choose one of the list, or give its number");
     return id;
   };

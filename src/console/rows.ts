@@ -20,6 +20,8 @@ export interface Rows<T> {
   /** Shows a record in the place that it has, or first or last if it is new. */
   put(record: T, place: "first" | "last"): void;
   drop(record: T): void;
+  /** Goes on from a record's row, for those who go by keys. */
+  reach(record: T | undefined): void;
   clear(): void;
 }
 
@@ -52,6 +54,12 @@ export function rowsOf<T>({ label, columns, keyOf }: RowsOptions<T>): Rows<T> {
       const key = String(keyOf(record));
       rows.get(key)?.remove();
       rows.delete(key);
+    },
+    reach(record) {
+      const row = record !== undefined && rows.get(String(keyOf(record)));
+      if (!row) return;
+      row.tabIndex = -1;
+      row.focus({ preventScroll: true });
     },
     clear() {
       rows.clear();

@@ -1,6 +1,13 @@
 import { openDialog } from "./dialog.ts";
 import { fill, h } from "./dom.ts";
 
+let allKept: Promise<unknown> = Promise.resolve();
+
+/** Done when no secret is shown: nothing that could hide one for good may come before. */
+export function secretsKept(): Promise<unknown> {
+  return allKept;
+}
+
 /** Shows a secret this once; it takes a word to close it. */
 export function showSecret(title: string, secret: string, advice: string): void {
   const shown = h("textarea", { readonly: true, rows: 2, class: "secret", "aria-label": title }, secret);
@@ -15,7 +22,7 @@ export function showSecret(title: string, secret: string, advice: string): void 
       fill(copied, "Selected: press Ctrl-C.");
     }
   };
-  const { element } = openDialog(
+  const { element, closed } = openDialog(
     title,
     (close) => [
       h("p", {}, `This is the only time that it is shown. ${advice}`),
@@ -33,6 +40,7 @@ export function showSecret(title: string, secret: string, advice: string): void 
   element.querySelector(".close")?.remove();
   element.addEventListener("cancel", (event) => event.preventDefault());
   shown.select();
+  allKept = Promise.all([allKept, closed]);
 }
 
 /** Says what to do about a secret that nobody will see; it stays until it is closed. */

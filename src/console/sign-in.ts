@@ -4,6 +4,7 @@ import { fill, h } from "./dom.ts";
 import { form, Misentered, textField } from "./form.ts";
 import { brand } from "./frame.ts";
 import { noticePlaces } from "./notices.ts";
+import { secretsKept } from "./secret.ts";
 
 /** The whole screen, for somebody who is not signed in. */
 export function signInScreen(trouble: string | undefined, signedIn: () => void): void {
@@ -29,12 +30,24 @@ export function signInScreen(trouble: string | undefined, signedIn: () => void):
   document.querySelector<HTMLElement>("main input")?.focus();
 }
 
-let again: Dialog | undefined;
+/** Somebody is asked to sign in again. */
+interface Asked {
+  dialog?: Dialog;
+}
 
-/** Over the page, for somebody whose session ended: what was entered there stays. It is open until whoever signed in is known. */
-export function signInAgain(signedIn: () => void): void {
+let again: Asked | undefined;
+
+/**
+ * Over the page, for somebody whose session ended: what was entered there stays. It is open until whoever signed in is known. A secret
+ * that is shown is read before: it may be the key to sign in with.
+ */
+export async function signInAgain(signedIn: () => void): Promise<void> {
   if (again !== undefined) return;
-  const opened = openDialog(
+  const asked: Asked = {};
+  again = asked;
+  await secretsKept();
+  if (again !== asked) return;
+  asked.dialog = openDialog(
     "You are signed out",
     () => [
       h("p", {}, "The session is over. Sign in again to go on; what you entered on the page is still there."),
@@ -42,18 +55,16 @@ export function signInAgain(signedIn: () => void): void {
     ],
     { stays: true },
   );
-  again = opened;
-  opened.closed.then(() => {
-    if (again === opened) again = undefined;
-  });
+  await asked.dialog.closed;
+  if (again === asked) again = undefined;
 }
 
-/** Closes that again, in this tab or another; whether it was open. */
+/** Closes that again, in this tab or another; whether it was asked for. */
 export function signedInAgain(): boolean {
-  const wasOpen = again !== undefined;
-  again?.close();
+  const asked = again;
   again = undefined;
-  return wasOpen;
+  asked?.dialog?.close();
+  return asked !== undefined;
 }
 
 function keyForm(signedIn: () => void): HTMLFormElement {

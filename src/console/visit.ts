@@ -1,5 +1,5 @@
 import type { Account } from "../../client/src/index.ts";
-import { type Child, h } from "./dom.ts";
+import { type Child, h, once } from "./dom.ts";
 
 /** One look at a page. */
 export interface Visit {
@@ -50,12 +50,18 @@ export function whole(value: string): HTMLElement {
   return h("span", { class: "whole" }, value);
 }
 
-/** A button that does something; its key says which one it is, when the page is drawn anew. */
+/** A button that does something, once at a time; its key says which one it is, when the page is drawn anew. */
 export function button(
   label: string,
   key: string,
   act: () => unknown,
   kind: "main" | "danger" | "" = "",
 ): HTMLButtonElement {
-  return h("button", { type: "button", class: kind, "data-key": key, onclick: act }, label);
+  const press = (): Promise<void> => once(element, act);
+  const element: HTMLButtonElement = h(
+    "button",
+    { type: "button", class: kind, "data-key": key, onclick: press },
+    label,
+  );
+  return element;
 }

@@ -49,7 +49,7 @@ function show(): Child {
 export function imposeBan(key: Key, done: () => unknown): void {
   formDialog(`Ban ${nameOf(key)}`, {
     fields: [
-      numberField("minutes", { label: "For so many minutes", value: AN_HOUR, least: 1, required: true }),
+      numberField("minutes", { label: "For so many minutes", value: AN_HOUR, required: true }),
       textField("reason", { label: "Reason", hint: "For the list of bans and the audit trail." }),
     ],
     verb: "Ban the key",

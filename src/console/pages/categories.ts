@@ -1,11 +1,11 @@
-import type { Category, NewCategory } from "../../../client/src/index.ts";
+import type { Category, CategoryUpdate, NewCategory } from "../../../client/src/index.ts";
 import { performIfAgreed } from "../acts.ts";
 import { hrefOf } from "../address.ts";
 import { mayAct, petstore } from "../api.ts";
 import { guarded, withRecord } from "../changes.ts";
 import { h } from "../dom.ts";
 import { filters } from "../filters.ts";
-import { bodyOf, type Field, formDialog, textField } from "../form.ts";
+import { bodyOf, changedFrom, type Field, formDialog, linesField, textField } from "../form.ts";
 import { type List, list } from "../list.ts";
 import { tell } from "../notices.ts";
 import { button, heading, type Page, type Visit } from "../visit.ts";
@@ -76,8 +76,8 @@ function edit({ id }: Category, saved: (category: Category) => void): Promise<vo
       fields: categoryFields(before.data),
       verb: "Save",
       send: async (values) => {
-        const body = bodyOf<NewCategory>(values);
-        saved(await change((ifMatch) => petstore.categories.replace(id, body, { ifMatch })));
+        const body = bodyOf<CategoryUpdate>(changedFrom(before.data, values, "description"));
+        saved(await change((ifMatch) => petstore.categories.update(id, body, { ifMatch })));
         tell("Saved.");
       },
     });
@@ -87,7 +87,7 @@ function edit({ id }: Category, saved: (category: Category) => void): Promise<vo
 function categoryFields(category?: Category): Field[] {
   return [
     textField("name", { label: "Name", value: category?.name, required: true }),
-    textField("description", {
+    linesField("description", {
       label: "Description",
       value: category?.description,
       hint: "May be left empty.",

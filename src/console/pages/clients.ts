@@ -76,13 +76,11 @@ function clientFields(client?: Client): Field[] {
       label: "Requests a minute",
       hint: "Only with enterprise.",
       value: isOwn ? client.perMinute : undefined,
-      least: 1,
     }),
     numberField("perDay", {
       label: "Requests a day",
       hint: "Only with enterprise.",
       value: isOwn ? client.perDay : undefined,
-      least: 1,
     }),
   ];
 }

@@ -1,7 +1,7 @@
 import type { EventData, EventType, Order, StoreEvent } from "../../../client/src/index.ts";
 import { hrefOf } from "../address.ts";
 import { type Child, h } from "../dom.ts";
-import { petName } from "../names.ts";
+import { knowsPet, petName } from "../names.ts";
 import { count, some, time } from "../words.ts";
 
 type Sentences = { readonly [T in EventType]: (data: EventData[T]) => Child };
@@ -55,8 +55,10 @@ export function wordsOf({ type, data, subject }: StoreEvent): Child {
   return sentence ? sentence(data) : `${type} of ${subject}`;
 }
 
-function pet(id: number, name = petName(id)): Child {
-  return h("a", { href: hrefOf(`pets/${id}`) }, name);
+/** Where only the number is known, the line says so: the name may come later. */
+function pet(id: number, name?: string): Child {
+  const isUnnamed = name === undefined && !knowsPet(id);
+  return h("a", { href: hrefOf(`pets/${id}`), "data-unnamed": isUnnamed && String(id) }, name ?? petName(id));
 }
 
 function ordered({ id, petId, quantity }: Order): Child {

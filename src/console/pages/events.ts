@@ -1,16 +1,14 @@
-import type { StoreEvent } from "../../../client/src/index.ts";
 import { petstore } from "../api.ts";
 import { type Child, fill, h } from "../dom.ts";
 import { filters } from "../filters.ts";
 import { failed } from "../list.ts";
-import { learnPets, notePet } from "../names.ts";
+import { learnPets } from "../names.ts";
 import { heading, type Page, type Visit } from "../visit.ts";
-import { badge, isAbort, time } from "../words.ts";
+import { badge, isAbort } from "../words.ts";
 import { kinds } from "./event-kinds.ts";
-import { petIn, wordsOf } from "./event-words.ts";
+import { petIn } from "./event-words.ts";
+import { feedOf } from "./feed.ts";
 
-/** Older ones leave the page; the API has them. */
-const SHOWN = 200;
 /** What happened a while ago is shown first, so that the page is not empty. */
 const WHILE_MS = 15 * 60 * 1000;
 const AT_ONCE = 100;
@@ -18,10 +16,14 @@ const AT_ONCE = 100;
 export const eventsPage: Page = { title: "Live feed", show };
 
 function show({ query, signal }: Visit): Child {
-  const feed = feedOf();
+  const feed = feedOf(signal);
   const state = h("p", { class: "soft", role: "status" });
   const kind = () => kinds.get(narrowing.value("kind") ?? "");
   let following = new AbortController();
+  /** How far it was followed when it was paused, though nothing was shown. */
+  let position: string | undefined;
+  /** What came before the connection was there, where nothing was shown to go on from. */
+  let between: Promise<void> | undefined;
 
   /** Goes on behind the last event that is shown; the client connects again by itself. */
   const follow = async () => {
@@ -30,20 +32,28 @@ function show({ query, signal }: Visit): Child {
     fill(state, badge("connecting", "calm"));
     pause.textContent = "Pause";
     try {
-      if (feed.last === undefined) await recall(ended);
-      const from = { type: kind(), lastEventId: feed.last };
+      if (position === undefined) await recall(ended);
+      const from = { type: kind(), lastEventId: position ?? feed.last };
       const stream = petstore.events.stream(from, { signal: ended, onConnection });
-      for await (const event of stream) feed.add(event);
+      ended.addEventListener("abort", () => {
+        position = stream.lastEventId;
+      });
+      for await (const event of stream) {
+        await between;
+        feed.add(event);
+      }
     } catch (error) {
       if (isAbort(error) || ended.aborted) return;
       fill(state, badge("not connected", "bad"));
       feed.say(failed(error, restart));
     }
   };
-  const onConnection = (isConnected: boolean) =>
-    isConnected
-      ? fill(state, badge("live", "good"), " New events appear at the top.")
-      : fill(state, badge("not connected", "bad"), " Trying again; nothing will be missed.");
+  const onConnection = (isConnected: boolean) => {
+    if (!isConnected)
+      return fill(state, badge("not connected", "bad"), " Trying again; nothing will be missed.");
+    fill(state, badge("live", "good"), " New events appear at the top.");
+    if (feed.last === undefined && position === undefined) between = recall(following.signal).catch(() => {});
+  };
   /** What happened in the last minutes, as far as one page of it goes; the stream brings the rest. */
   const recall = async (ended: AbortSignal) => {
     const since = new Date(Date.now() - WHILE_MS).toISOString();
@@ -59,6 +69,7 @@ function show({ query, signal }: Visit): Child {
   };
   const restart = () => {
     following.abort();
+    position = undefined;
     feed.clear();
     return follow();
   };
@@ -75,32 +86,4 @@ function show({ query, signal }: Visit): Child {
   signal.addEventListener("abort", () => following.abort());
   void follow();
   return [heading("Live feed", pause), narrowing.element, state, feed.element];
-}
-
-/** Events, newest first, and what is said where there are none. */
-function feedOf() {
-  const lines = h("ol", { class: "feed", "aria-label": "Events, newest first" });
-  const foot = h("div", { class: "foot" });
-  let last: string | undefined;
-  return {
-    element: h("div", { class: "listing" }, lines, foot),
-    /** The id of the newest; nothing before the first. */
-    get last() {
-      return last;
-    },
-    add(event: StoreEvent) {
-      last = event.id;
-      const { id, name } = petIn(event);
-      if (id !== undefined && name !== undefined) notePet(id, name);
-      const when = h("span", { class: "soft" }, time(event.time));
-      lines.prepend(h("li", {}, h("span", {}, wordsOf(event)), when));
-      while (lines.childElementCount > SHOWN) lines.lastElementChild?.remove();
-      fill(foot);
-    },
-    say: (text: Child) => fill(foot, text),
-    clear() {
-      last = undefined;
-      fill(lines);
-    },
-  };
 }

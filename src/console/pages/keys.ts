@@ -64,7 +64,6 @@ export function createKey({ create, roles }: KeyActs, made: () => unknown): void
       numberField("expiresInDays", {
         label: "Works for so many days",
         hint: "Left empty: for ever.",
-        least: 1,
       }),
     ],
     verb: "Make the key",
@@ -83,9 +82,8 @@ function rotate({ rotate: send }: KeyActs, key: Key, done: () => unknown): void 
     fields: [
       numberField("overlapDays", {
         label: "The old key still works for so many days",
-        hint: "0 ends it at once.",
+        hint: "0 ends it at once, and signs out whoever is signed in with it.",
         value: 7,
-        least: 0,
         required: true,
       }),
     ],

@@ -1,4 +1,4 @@
-import type { NewOrder } from "../../../client/src/index.ts";
+import type { NewOrder, Order } from "../../../client/src/index.ts";
 import { petstore } from "../api.ts";
 import { bodyOf, checkField, type Field, formDialog, numberField, timeField } from "../form.ts";
 import { tell } from "../notices.ts";
@@ -8,12 +8,12 @@ import { recordField } from "../record-field.ts";
 export function placeOrder(
   isStaff: boolean,
   pet: { readonly id: number; readonly name: string } | undefined,
-  placed: () => unknown,
+  placed: (order: Order) => unknown,
 ): void {
   formDialog(pet ? `${isStaff ? "Sell" : "Order"} ${pet.name}` : "Place an order", {
     fields: [
       ...(pet ? [] : [petField()]),
-      numberField("quantity", { label: "Units", value: 1, least: 1, required: true }),
+      numberField("quantity", { label: "Units", value: 1, required: true }),
       timeField("shipDate", { label: "Ship date", hint: "May be left empty." }),
       ...(isStaff ? [handedOver(pet !== undefined)] : []),
     ],
@@ -23,7 +23,7 @@ export function placeOrder(
         bodyOf<NewOrder>({ ...(pet && { petId: pet.id }), ...values }),
       );
       tell(`Order ${order.id} was ${order.complete ? "placed and completed" : "placed"}.`);
-      await placed();
+      await placed(order);
     },
   });
 }

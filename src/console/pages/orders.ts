@@ -28,7 +28,7 @@ function show({ account, query }: Visit) {
   return [
     heading(
       "Orders",
-      button("Place an order", "place", () => placeOrder(isStaff, undefined, orders.reload), "main"),
+      button("Place an order", "place", () => placeOrder(isStaff, undefined, () => orders.reload()), "main"),
     ),
     !isStaff && h("p", { class: "soft" }, "You see the orders of your own client."),
     narrowing.element,
@@ -117,10 +117,14 @@ function statusOf({ complete, petId }: Order): string {
 function acts(order: Order, changed: (order: Order) => void, gone: (order: Order) => void): Child {
   const { id, complete, petId } = order;
   if (complete || id === undefined) return null;
+  const version = versionOf(order, changed);
   const finish = () =>
     perform({
       done: `Order ${id} is complete.`,
-      act: async () => changed(await petstore.orders.update(id, { complete: true })),
+      act: async () => {
+        const ifMatch = await version();
+        changed(await petstore.orders.update(id, { complete: true }, { ifMatch }));
+      },
     });
   const cancel = () =>
     performIfAgreed({
@@ -128,7 +132,7 @@ function acts(order: Order, changed: (order: Order) => void, gone: (order: Order
       text: "Its units go back into stock and the order is gone.",
       verb: "Cancel the order",
       done: `Order ${id} was cancelled.`,
-      act: () => petstore.orders.cancel(id),
+      act: async () => petstore.orders.cancel(id, { ifMatch: await version() }),
       after: () => gone(order),
     });
   return [
@@ -138,25 +142,40 @@ function acts(order: Order, changed: (order: Order) => void, gone: (order: Order
   ];
 }
 
+/** Gives the version of an order that is as it was shown. If it is not, that is said and shown: whoever tries again means it as it is now. */
+function versionOf(shown: Order, changed: (order: Order) => void): () => Promise<string | undefined> {
+  let seen = shown;
+  return async () => {
+    const { data: now, etag } = await petstore.orders.get(shown.id as number).withResponse();
+    if (now.petId === seen.petId && inWords(now) === inWords(seen)) return etag;
+    seen = now;
+    changed(now);
+    throw new Error(
+      `Somebody changed this in the meantime, and nothing was done: it is now ${inWords(now)}. Look at it in the list.`,
+    );
+  };
+}
+
+function inWords(order: Order): string {
+  return `${statusOf(order)}, ${some(order.quantity ?? 0, "unit")}`;
+}
+
 function change(orderId: number, changed: (order: Order) => void): Promise<void> {
   const read = () => petstore.orders.get(orderId).withResponse();
   return withRecord(read, (before) => {
     const { petId, quantity, shipDate } = before.data;
-    const save = guarded(before, read, (now) => `${statusOf(now)}, ${some(now.quantity ?? 0, "unit")}`);
+    const save = guarded(before, read, inWords);
     formDialog(`Change order ${orderId}`, {
       fields: [
         // A draft has no units.
         ...(petId === undefined
           ? []
-          : [numberField("quantity", { label: "Units", value: quantity, least: 1, required: true })]),
+          : [numberField("quantity", { label: "Units", value: quantity, required: true })]),
         timeField("shipDate", { label: "Ship date", value: shipDate, hint: "May be left empty." }),
       ],
       verb: "Save",
       send: async (values) => {
-        // What is no longer there is cleared.
-        const body = bodyOf<OrderUpdate>(
-          changedFrom({ shipDate: null, ...before.data }, { shipDate: null, ...values }),
-        );
+        const body = bodyOf<OrderUpdate>(changedFrom(before.data, values, "shipDate"));
         changed(await save((ifMatch) => petstore.orders.update(orderId, body, { ifMatch })));
         tell(`Order ${orderId} was changed.`);
       },

@@ -41,7 +41,7 @@ async function show({ account, query, signal }: Visit): Promise<Child> {
         cell: (pet) =>
           pet.status === "available" &&
           button(isStaff ? "Sell" : "Order", `order-${pet.id}`, () =>
-            placeOrder(isStaff, pet, () => void pets.reload()),
+            placeOrder(isStaff, pet, async () => pets.put(await petstore.store.pet(pet.id))),
           ),
       },
     ],

@@ -16,7 +16,6 @@ export function setStock(petId: number, name: string, done: (now: InventoryItem)
           label: "Units that can be ordered",
           hint: "Units in open orders are taken already and do not count here.",
           value: stock.data.quantity,
-          least: 0,
           required: true,
         }),
       ],

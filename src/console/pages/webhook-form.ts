@@ -3,7 +3,16 @@ import { go } from "../address.ts";
 import { mayAct, petstore } from "../api.ts";
 import { guarded, withRecord } from "../changes.ts";
 import { h } from "../dom.ts";
-import { bodyOf, changedFrom, type Field, formDialog, numberField, textField, timeField } from "../form.ts";
+import {
+  bodyOf,
+  changedFrom,
+  type Field,
+  formDialog,
+  linesField,
+  numberField,
+  textField,
+  timeField,
+} from "../form.ts";
 import { tell } from "../notices.ts";
 import { showLoss, showSecret } from "../secret.ts";
 import { severalField } from "../several-field.ts";
@@ -67,7 +76,7 @@ function webhookFields(account: Account, webhook?: Webhook): Field[] {
       groups: kinds,
       value: webhook?.types,
     }),
-    textField("description", {
+    linesField("description", {
       label: "What it is for",
       value: webhook?.description,
       hint: "May be left empty.",
@@ -75,15 +84,12 @@ function webhookFields(account: Account, webhook?: Webhook): Field[] {
   ];
 }
 
-/** What is no longer there is cleared; types count as changed only if they are others. */
+/** Types count as changed only if they are others. */
 function update(before: Webhook, values: Readonly<Record<string, unknown>>): WebhookUpdate {
   const types = (values.types as Webhook["types"] | undefined) ?? null;
   const isSame = [...(types ?? [])].sort().join() === [...(before.types ?? [])].sort().join();
   const keptTypes = isSame && (types === null) === (before.types === undefined);
-  const { types: _, ...changed } = changedFrom(
-    { description: null, ...before },
-    { description: null, ...values },
-  );
+  const { types: _, ...changed } = changedFrom(before, values, "description");
   return bodyOf<WebhookUpdate>({ ...changed, ...(!keptTypes && { types }) });
 }
 
@@ -100,7 +106,6 @@ export function rotateSecret({ id, previousSecretUntil }: Webhook, done: () => u
         label: "Sign with the old secret too for so many hours",
         hint: "0 ends it at once.",
         value: A_DAY,
-        least: 0,
         required: true,
       }),
     ],
