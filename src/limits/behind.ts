@@ -28,7 +28,7 @@ export interface WriteBehind {
   keyWasUsed(keyId: number, at: number): void;
   /** Milliseconds since when nothing was written down of what was counted. */
   lagMs(): number;
-  /** Writes all of it down now; those who ask while it is being written share the next time. */
+  /** Writes all of it down now, or fails; those who ask while it is being written share the next time. */
   flush(): Promise<void>;
   /** Brings all that was ever written down into rows. */
   fold(): Promise<void>;
@@ -64,11 +64,12 @@ export function writeBehind(options: BehindOptions): WriteBehind {
       // What gathers while it is written waits for the next time.
       await writeTaken();
       writtenUntil = takenAt;
-      if (limits.isCrowded()) await trim();
     } catch (error) {
       news.dropEvents();
       onFault(error);
+      throw error;
     }
+    if (limits.isCrowded()) await trim().catch(onFault);
   };
   /** What is forgotten is read from rows again, so all that was written must be in them. */
   const trim = async () => {
@@ -77,8 +78,10 @@ export function writeBehind(options: BehindOptions): WriteBehind {
     onTrim();
   };
   const writing = oneAtATime(writeAll);
+  /** For those who do not wait for it: what fails was told, and is tried again. */
+  const attempt = () => writing.ask().catch(() => {});
   const timer = setInterval(() => {
-    if (!writing.isUnderWay()) void writing.ask();
+    if (!writing.isUnderWay()) void attempt();
     if (rows.isDue()) void rows.fold().catch(onFault);
   }, WRITE_EVERY_MS);
   timer.unref();
@@ -92,21 +95,22 @@ export function writeBehind(options: BehindOptions): WriteBehind {
     async stop() {
       clearInterval(timer);
       await rows.stop().catch(onFault);
-      await writing.ask();
+      await attempt();
     },
   };
 }
 
-/** Work that is done once at a time: those who ask while it is under way share the next time. */
+/** Work that is done once at a time: those who ask while it is under way share the next time, whatever came of this one. */
 function oneAtATime(work: () => Promise<void>) {
   let underWay: Promise<void> | undefined;
   let next: Promise<void> | undefined;
+  const again = (): Promise<void> => {
+    next = undefined;
+    return ask();
+  };
   const ask = (): Promise<void> => {
     if (underWay) {
-      next ??= underWay.then(() => {
-        next = undefined;
-        return ask();
-      });
+      next ??= underWay.then(again, again);
       return next;
     }
     underWay = work().finally(() => {

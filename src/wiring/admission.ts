@@ -23,7 +23,7 @@ export interface Admission {
   readonly record: UsageCounter["record"];
   /** For people; `null` if it is turned off. */
   readonly console: Console | null;
-  /** Brings what was counted into the database. */
+  /** Brings what was counted into the database, or refuses: what is decided by it would be decided wrongly. */
   settle(): Promise<void>;
   /** How long ago all was written down that was counted. */
   lagMs(): number;
@@ -86,12 +86,18 @@ export async function openAdmission(house: House, { engine, store, perform }: Da
     record: usage.record,
     console,
     async settle() {
-      if (!(await atMost(SETTLE_MS, Promise.all([behind.flush(), bans.settled()]))))
+      const written = Promise.all([behind.flush(), bans.settled()]).catch(refuseUnwritten);
+      if (!(await atMost(SETTLE_MS, written)))
         throw new Unavailable("What was counted could not be written down in time.");
     },
     lagMs: behind.lagMs,
     stop: behind.stop,
   };
+}
+
+/** The log has the cause already. */
+function refuseUnwritten(error: unknown): never {
+  throw isTold(error) ? error : new Unavailable("What was counted could not be written down.");
 }
 
 function countsFailed({ meters, life, log }: House, error: unknown): void {

@@ -198,6 +198,23 @@ describe("strikes and level", () => {
     expect(await standing(holder(store, body))).toMatchObject({ strikes: 2 });
   });
 
+  test("are not shed while they cannot be written down: until then no key is rotated", async () => {
+    await using store = await aStrictStore();
+    const { wild } = await aBusyClient(store);
+    await store.beside.db.exec("alter table written_parts rename to lost_parts");
+    await strike(store, wild, 2);
+    const rotate = () => store.admin.post(`/admin/keys/${wild.keyId}/rotation`, {});
+    for (let time = 0; time < 2; time++) {
+      const { status, body } = await denied(store, rotate);
+      expect([status, body.code]).toEqual([503, "unavailable"]);
+    }
+    expect(store.logged()).toContain("What was counted could not be written down.");
+    await store.beside.db.exec("alter table lost_parts rename to written_parts");
+    const { status, body } = await rotate();
+    expect(status).toBe(201);
+    expect(await standing(holder(store, body))).toMatchObject({ strikes: 2 });
+  });
+
   test("are clear after a lift, and the level stays", async () => {
     await using store = await aStrictStore();
     const { wild } = await aBusyClient(store);

@@ -93,7 +93,7 @@ test("a part that could not be written is the next to be tried, under the same n
     if (isAway) throw new Error("The database is away.");
   });
   request(1);
-  await behind.flush();
+  await expect(behind.flush()).rejects.toThrow("The database is away.");
   isAway = false;
   request(2);
   await behind.stop();
@@ -105,6 +105,35 @@ test("a part that could not be written is the next to be tried, under the same n
   ]);
 });
 
+test("those who ask while a write fails share another, and have the outcome of that", async () => {
+  const tried: unknown[] = [];
+  const begun = Promise.withResolvers<void>();
+  const { behind, faults, request } = counting(async (part) => {
+    tried.push(clientsIn(part));
+    begun.resolve();
+    await Bun.sleep(1);
+    if (tried.length === 1) throw new Error("The database is away.");
+  });
+  request(1);
+  const first = behind.flush();
+  await begun.promise;
+  request(2);
+  const others = [behind.flush(), behind.flush()];
+  await expect(first).rejects.toThrow("The database is away.");
+  await Promise.all(others);
+  expect([tried, faults.length]).toEqual([[[1], [1], [2]], 1]);
+  await behind.stop();
+});
+
+test("a stop whose counts cannot be written down ends all the same", async () => {
+  const { behind, faults, request } = counting(async () => {
+    throw new Error("The database is away.");
+  });
+  request(1);
+  await behind.stop();
+  expect(faults).toHaveLength(1);
+});
+
 test("an outage leaves one part more, however long it is, and the newest of its events", async () => {
   const written: Behind[] = [];
   let isAway = true;
@@ -114,11 +143,11 @@ test("an outage leaves one part more, however long it is, and the newest of its 
   });
   for (let tick = 0; tick < TICKS; tick++) {
     request(1);
-    await behind.flush();
+    await expect(behind.flush()).rejects.toThrow("The database is away.");
     for (let n = 0; n < EVENTS_A_TICK; n++) behind.tell(eventOf(tick));
   }
   request(1);
-  await behind.flush();
+  await expect(behind.flush()).rejects.toThrow("The database is away.");
   isAway = false;
   await behind.stop();
   expect(written.filter((part) => clientsIn(part).length > 0)).toHaveLength(2);
