@@ -7,6 +7,7 @@ import { everyEndpoint } from "../src/contract/api.ts";
 import { errors } from "../src/contract/errors.ts";
 import { eventData } from "../src/contract/event-shapes.ts";
 import { catalogueEvents, type EventType, eventTypes } from "../src/contract/event-types.ts";
+import { plans } from "../src/contract/plans.ts";
 import { componentSchemas } from "../src/contract/shape.ts";
 
 const root = join(import.meta.dir, "..");
@@ -56,6 +57,17 @@ test("the table of operations is the contract's", () => {
     `\`${route.at}\``,
     route.role,
     route.successor ? "deprecated" : (route.stability ?? "stable"),
+  ]);
+  expect(written).toEqual(meant);
+});
+
+test("the table of plans is the contract's", () => {
+  const written = tableOf(textOf("docs/API.md"), "| plan | requests a minute | requests a day |");
+  const meant = Object.entries(plans).map(([plan, quota]) => [
+    `\`${plan}\``,
+    ...(quota
+      ? [quota.perMinute, quota.perDay].map((each) => each.toLocaleString("en-US"))
+      : ["as agreed", "as agreed"]),
   ]);
   expect(written).toEqual(meant);
 });

@@ -1,8 +1,8 @@
 import { type Config, readConfig } from "../src/config.ts";
+import type { Quota } from "../src/contract/plans.ts";
 import type { Role } from "../src/contract/route.ts";
 import { KEY_BYTES } from "../src/core/key-format.ts";
 import { perform } from "../src/core/perform.ts";
-import type { Quota } from "../src/core/plans.ts";
 import { rulesOf } from "../src/core/rules.ts";
 import { openLog } from "../src/http/log.ts";
 import { start } from "../src/main.ts";

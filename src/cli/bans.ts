@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { Ban } from "../contract/access-shapes.ts";
+import { plans } from "../contract/plans.ts";
 import { shownBan } from "../core/admin.ts";
-import { plans } from "../core/plans.ts";
 import { act, given } from "./act.ts";
 import { positive } from "./clients.ts";
 import { print, table } from "./say.ts";

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { Client } from "../contract/access-shapes.ts";
-import { plans } from "../core/plans.ts";
+import { plans } from "../contract/plans.ts";
 import type { ClientRecord } from "../core/ports.ts";
 import { some } from "../core/some.ts";
 import { act, given } from "./act.ts";

@@ -1,4 +1,5 @@
 import { ROTATION_DAYS } from "./bounds.ts";
+import { type Plan as PlanName, plans, type Quota } from "./plans.ts";
 import { roles } from "./route.ts";
 import { array, boolean, int, object, oneOf, partial, record, string, type Value } from "./shape.ts";
 import { givenId, id, name, text } from "./shapes.ts";
@@ -12,10 +13,9 @@ export const Role = oneOf(roles, {
   id: "Role",
   description: "What a key may do; each role includes the ones before it.",
 });
-export const Plan = oneOf(["free", "pro", "business", "enterprise"], {
+export const Plan = oneOf(Object.keys(plans) as PlanName[], {
   id: "Plan",
-  description:
-    "`free` 60 requests a minute and 1,000 a day, `pro` 300 and 10,000, `business` 1,000 and 100,000, `enterprise` as agreed.",
+  description: `${Object.entries(plans).map(planText).join(", ")}.`,
 });
 
 const clientFields = {
@@ -213,3 +213,16 @@ export const accessIds = {
   clientId: givenId.described("The client's id."),
   keyId: givenId.described("The key's id."),
 };
+
+/** What the numbers count is said with the first plan. */
+function planText([plan, quota]: [string, Quota | null], place: number): string {
+  if (quota === null) return `\`${plan}\` as agreed`;
+  const [minute, day] = [grouped(quota.perMinute), grouped(quota.perDay)];
+  const [requests, ofDay] = place === 0 ? [" requests a minute", " a day"] : ["", ""];
+  return `\`${plan}\` ${minute}${requests} and ${day}${ofDay}`;
+}
+
+/** Every start writes these: what writes numbers by language would take milliseconds and megabytes of it. */
+function grouped(number: number): string {
+  return String(number).replace(/\B(?=(\d{3})+$)/g, ",");
+}

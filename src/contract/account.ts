@@ -11,6 +11,7 @@ import {
   usageQuery,
 } from "./access-shapes.ts";
 import { exampleKey } from "./admin.ts";
+import { QUESTIONS } from "./plans.ts";
 import type { Api } from "./route.ts";
 import { paging } from "./shapes.ts";
 
@@ -51,8 +52,7 @@ export const account = {
   limits: {
     at: "GET /account/limits",
     summary: "How the limits stand",
-    description:
-      "Costs nothing (60 a minute for each key), and works while the client is limited or the key banned.",
+    description: `Costs nothing (${QUESTIONS.perMinute} a minute for each key), and works while the client is limited or the key banned.`,
     role: "customer",
     uncounted: true,
     returns: Limits,

@@ -1,17 +1,18 @@
 import { deepEquals } from "bun";
 import type { Client, ClientUpdate } from "../contract/access-shapes.ts";
 import type { PetstoreApi } from "../contract/api.ts";
+import { type Plan, plans, type Quota } from "../contract/plans.ts";
 import type { Int64 } from "../contract/shapes.ts";
 import { type Operations, type ReadContext, requireMatch } from "./context.ts";
 import { fail } from "./failure.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
-import { operatorQuota, type Plan, plans, type Quota } from "./plans.ts";
 import type { ClientRecord, Writes } from "./ports.ts";
 import { clientTag } from "./tags.ts";
 
 /** The client that the operator's own keys belong to is found by its name and plan: the oldest that has both. */
 export const OPERATOR = "operator";
 const OPERATORS_PLAN = "enterprise";
+const OPERATORS_QUOTA: Quota = { perMinute: 100_000, perDay: 100_000_000 };
 /** Open orders that are named to whoever would remove their client. */
 const ORDERS_NAMED = 10;
 
@@ -96,7 +97,7 @@ function refuseUnknown(clientId: Int64): never {
 /** The client that keys without another client belong to; made when first needed. */
 export async function operator(store: Writes, now: number): Promise<ClientRecord> {
   const own = await store.clientNamed(OPERATOR, OPERATORS_PLAN);
-  return own ?? store.addClient({ name: OPERATOR, plan: OPERATORS_PLAN, ...operatorQuota }, now);
+  return own ?? store.addClient({ name: OPERATOR, plan: OPERATORS_PLAN, ...OPERATORS_QUOTA }, now);
 }
 
 /** Nobody locks the operator out, at once or in two steps, and nobody takes its place. */

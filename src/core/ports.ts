@@ -1,7 +1,7 @@
+import type { Plan } from "../contract/plans.ts";
 import type { Role } from "../contract/route.ts";
 import type { Int64 } from "../contract/shapes.ts";
 import type { Conduct } from "./bans.ts";
-import type { Plan } from "./plans.ts";
 import type {
   Admission,
   AuditRecord,

@@ -1,8 +1,8 @@
 import type { EventType } from "../contract/event-types.ts";
+import type { Plan, Quota } from "../contract/plans.ts";
 import type { Role } from "../contract/route.ts";
 import type { Int64, MovementReason, PetStatus } from "../contract/shapes.ts";
 import type { Conduct } from "./bans.ts";
-import type { Plan, Quota } from "./plans.ts";
 import type { Stock } from "./status.ts";
 import type { LimitState, Refusing, Windows } from "./windows.ts";
 

@@ -1,5 +1,5 @@
+import type { Quota } from "../contract/plans.ts";
 import type { BanRules, Conduct } from "./bans.ts";
-import type { Quota } from "./plans.ts";
 import type { LimitedKey, NewEvent } from "./ports.ts";
 import type { LimitState } from "./windows.ts";
 

@@ -1,4 +1,4 @@
-import type { Quota } from "./plans.ts";
+import type { Quota } from "../contract/plans.ts";
 
 export const MINUTE_SECONDS = 60;
 export const DAY_SECONDS = 86_400;

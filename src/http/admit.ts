@@ -1,6 +1,6 @@
+import { QUESTIONS } from "../contract/plans.ts";
 import { after } from "../core/after.ts";
 import { Failure } from "../core/failure.ts";
-import { QUESTIONS } from "../core/plans.ts";
 import type { Admission, Awaitable, Limits } from "../core/ports.ts";
 import { type Answer, refusal } from "./answer.ts";
 import type { KnownCaller } from "./caller.ts";

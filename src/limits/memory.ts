@@ -1,5 +1,5 @@
+import { QUESTIONS, type Quota } from "../contract/plans.ts";
 import { type BanRules, type Conduct, judge } from "../core/bans.ts";
-import { QUESTIONS, type Quota } from "../core/plans.ts";
 import type {
   Admission,
   KnownKey,

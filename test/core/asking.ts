@@ -1,5 +1,5 @@
 // Requests against windows at whole seconds, as the tests of the rules count them.
-import type { Quota } from "../../src/core/plans.ts";
+import type { Quota } from "../../src/contract/plans.ts";
 import { count, type Windows } from "../../src/core/windows.ts";
 
 export const NOON = at("2026-11-15T12:00:00Z");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Quota } from "../../src/core/plans.ts";
+import type { Quota } from "../../src/contract/plans.ts";
 import { count, type LimitState, stateOf } from "../../src/core/windows.ts";
 import { seed } from "../seed.ts";
 import { at, NOON, unused } from "./asking.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Quota } from "../../src/core/plans.ts";
+import type { Quota } from "../../src/contract/plans.ts";
 import { count, type LimitState, roll, stateOf, tighter } from "../../src/core/windows.ts";
 import { rateLines, tooManyRequests } from "../../src/http/rates.ts";
 import { seed } from "../seed.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { everyEndpoint } from "../../src/contract/api.ts";
 import { errors } from "../../src/contract/errors.ts";
+import { plans } from "../../src/contract/plans.ts";
 import { roles } from "../../src/contract/route.ts";
-import { plans } from "../../src/core/plans.ts";
 import { docsPage } from "../../src/http/docs/page.ts";
 import { aStore } from "../harness.ts";
 

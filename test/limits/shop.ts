@@ -1,6 +1,7 @@
 // Limits without a server around them: what main.ts, the database and the callers do for them is done here by hand.
+
+import type { Quota } from "../../src/contract/plans.ts";
 import { type BanRules, type Conduct, goodConduct, levelAt } from "../../src/core/bans.ts";
-import type { Quota } from "../../src/core/plans.ts";
 import type {
   Admission,
   Awaitable,

@@ -1,5 +1,5 @@
 // A change of keys, clients and bans, made at one instance or by the command beside them, acts at all of them.
-import { plans } from "../../src/core/plans.ts";
+import { plans } from "../../src/contract/plans.ts";
 import { eventually } from "../cli/command.ts";
 import { type Outcome, unless } from "./judge.ts";
 import type { Length, Scenario } from "./scenarios.ts";

@@ -1,5 +1,5 @@
 // Limits that three instances share in Valkey: exact while it is there, held by each instance for itself while it is not.
-import { plans } from "../../src/core/plans.ts";
+import { plans } from "../../src/contract/plans.ts";
 import { eventually } from "../cli/command.ts";
 import { type Outcome, together, unless } from "./judge.ts";
 import { type Polling, polling } from "./polling.ts";

@@ -1,4 +1,4 @@
-import { plans } from "../../core/plans.ts";
+import { plans } from "../../contract/plans.ts";
 import { some } from "../../core/some.ts";
 import { conventions } from "./introduction.ts";
 import { type Dates, type KnownError, type Operation, type Reference, reference } from "./reference.ts";

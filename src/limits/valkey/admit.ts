@@ -1,4 +1,4 @@
-import type { Quota } from "../../core/plans.ts";
+import type { Quota } from "../../contract/plans.ts";
 import type { Admission, Awaitable, LimitedKey } from "../../core/ports.ts";
 import { isHalfway, isWorthAWarning, quotaWarning, strikeWarning } from "../../core/warnings.ts";
 import { stateOf } from "../../core/windows.ts";

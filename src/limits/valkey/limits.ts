@@ -1,6 +1,6 @@
+import { QUESTIONS } from "../../contract/plans.ts";
 import { goodConduct } from "../../core/bans.ts";
 import type { SharedLimitsFigures } from "../../core/figures.ts";
-import { QUESTIONS } from "../../core/plans.ts";
 import type { Awaitable, KnownKey, LimitedKey } from "../../core/ports.ts";
 import { MINUTE_SECONDS, stateOf } from "../../core/windows.ts";
 import type { LocalLimits, MemoryLimits } from "../memory.ts";

@@ -16,6 +16,3 @@ export const plans = {
 } as const satisfies Record<string, Quota | null>;
 
 export type Plan = keyof typeof plans;
-
-/** The limits of the operator's own client. */
-export const operatorQuota: Quota = { perMinute: 100_000, perDay: 100_000_000 };
