@@ -30,6 +30,15 @@ export interface Behind {
   readonly events: readonly NewEvent[];
 }
 
+/** Keeps counts durably beside the database, until many of them are brought into it together. */
+export interface CountsLog {
+  /** What the last run left there; some of it may be in the database. */
+  readonly left: readonly Behind[];
+  append(part: Behind): Promise<void>;
+  /** All of it is in the database. */
+  clear(): Promise<void>;
+}
+
 /** Operations that no endpoint has: the server's own. */
 export const internal = {
   /** Writes down what was counted. Bans are never among it: a ban that was lifted stays lifted. */

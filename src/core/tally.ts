@@ -198,7 +198,7 @@ function placeOf(sorted: Float64Array, number: number): number {
 }
 
 /** One tally after another, with one list of operations. */
-function joined(tallies: readonly Tally[]): Tally {
+export function joined(tallies: readonly Tally[]): Tally {
   const operations = [...new Set(tallies.flatMap((tally) => tally.operations))].sort();
   return {
     windows: inOne(tallies.map((tally) => tally.windows)),

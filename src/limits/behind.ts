@@ -1,6 +1,7 @@
-import type { Behind } from "../core/behind.ts";
+import type { Behind, CountsLog } from "../core/behind.ts";
 import type { NewEvent } from "../core/ports.ts";
 import { bytesIn } from "../core/tally.ts";
+import { apart } from "./apart.ts";
 import { folding } from "./folding.ts";
 import { gathered } from "./gathered.ts";
 import type { MemoryLimits } from "./memory.ts";
@@ -12,8 +13,10 @@ const WRITE_EVERY_MS = 500;
 export interface BehindOptions {
   readonly limits: MemoryLimits;
   readonly usage: UsageCounter;
-  /** Writes one part down, durably. */
+  /** Writes one part into the database, durably. */
   readonly keep: (part: Behind) => Promise<void>;
+  /** Where counts are kept until they are brought into the database; without it each part goes there at once. */
+  readonly log?: CountsLog | undefined;
   /** Brings what was written down into rows, a step of it; whether that was the last. */
   readonly fold: () => Promise<boolean>;
   /** Bytes of what was written after which it is brought into rows. */
@@ -28,42 +31,59 @@ export interface WriteBehind {
   keyWasUsed(keyId: number, at: number): void;
   /** Milliseconds since when nothing was written down of what was counted. */
   lagMs(): number;
-  /** Writes all of it down now, or fails; those who ask while it is being written share the next time. */
+  /** Writes all of it into the database now, or fails; those who ask while it is being written share the next time. */
   flush(): Promise<void>;
+  /** Has the database know what was counted, but for the last half second. */
+  show(): Promise<void>;
   /** Brings all that was ever written down into rows. */
   fold(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * Writes what requests leave behind, twice a second: as blocks that cost the same whoever asked, which are brought into
- * rows now and then. A part that could not be written is the next to be tried again.
+ * Writes what requests leave behind, twice a second: as blocks that cost the same whoever asked, which are brought into the
+ * database, and there into rows, now and then. A part that could not be written is the next to be tried again.
  */
 export function writeBehind(options: BehindOptions): WriteBehind {
   const { limits, usage, keep, onTrim, onFault } = options;
   const news = gathered(limits, usage);
   const rows = folding(options.fold, options.foldAfterBytes);
+  const logged = apart(options.log, keep);
   /** What was taken and is not known to be written. */
   const unwritten: Behind[] = [];
   let writtenUntil = performance.now();
+  let broughtInAt = 0;
+  /** Somebody waits until all is in the database. */
+  let isWanted = false;
 
   const writeTaken = async () => {
     for (let part = unwritten[0]; part; part = unwritten[0]) {
-      await keep(part);
+      if (!(await logged.take(part))) {
+        await bringIn();
+        await keep(part);
+        rows.wrote(bytesIn(part.tally));
+      }
       unwritten.shift();
       limits.areKept(part);
-      rows.wrote(bytesIn(part.tally));
     }
   };
+  const bringIn = async () => {
+    rows.wrote(await logged.bringIn());
+    broughtInAt = performance.now();
+  };
   const writeAll = async () => {
+    const isAll = isWanted;
+    isWanted = false;
     try {
       // While the last time's cannot be written nothing more is taken: counts of one client add up to one row.
       await writeTaken();
+      if (logged.isDue()) await bringIn();
       const takenAt = performance.now();
       unwritten.push(...news.takeAll());
       // What gathers while it is written waits for the next time.
       await writeTaken();
       writtenUntil = takenAt;
+      if (isAll) await bringIn();
     } catch (error) {
       news.dropEvents();
       onFault(error);
@@ -73,6 +93,7 @@ export function writeBehind(options: BehindOptions): WriteBehind {
   };
   /** What is forgotten is read from rows again, so all that was written must be in them. */
   const trim = async () => {
+    await bringIn();
     await rows.fold();
     limits.trim();
     onTrim();
@@ -80,6 +101,10 @@ export function writeBehind(options: BehindOptions): WriteBehind {
   const writing = oneAtATime(writeAll);
   /** For those who do not wait for it: what fails was told, and is tried again. */
   const attempt = () => writing.ask().catch(() => {});
+  const flush = () => {
+    isWanted = true;
+    return writing.ask();
+  };
   const timer = setInterval(() => {
     if (!writing.isUnderWay()) void attempt();
     if (rows.isDue()) void rows.fold().catch(onFault);
@@ -90,12 +115,17 @@ export function writeBehind(options: BehindOptions): WriteBehind {
     tell: news.tell,
     keyWasUsed: news.keyWasUsed,
     lagMs: () => performance.now() - writtenUntil,
-    flush: writing.ask,
+    flush,
+    async show() {
+      if (logged.isEmpty() || performance.now() - broughtInAt < WRITE_EVERY_MS) return;
+      // Whoever looks sees what there is, though it be a little older.
+      await flush().catch(() => {});
+    },
     fold: rows.fold,
     async stop() {
       clearInterval(timer);
       await rows.stop().catch(onFault);
-      await attempt();
+      await flush().catch(() => {});
     },
   };
 }

@@ -1,5 +1,5 @@
 /** What was written is brought into rows when it is as much as is dealt out at once, or after so long. */
-const FOLD_AFTER_MS = 30_000;
+export const FOLD_AFTER_MS = 30_000;
 
 /** Brings what was written down into rows, now and then. */
 export interface Folding {

@@ -1,3 +1,4 @@
+import type { CountsLog } from "../core/behind.ts";
 import type { DatabaseFigures } from "../core/figures.ts";
 import type { Command, Performed } from "../core/perform.ts";
 import type { Awaitable, Reads, Writes } from "../core/ports.ts";
@@ -14,6 +15,11 @@ export interface Engine {
   forgetAnswers(keptBefore: number): void;
   /** Bytes of tallies that it deals out at once, see `behind.fold`. */
   readonly foldedAtOnce: number;
+  /** Where counts are kept beside the database, if that is better than to write them into it at once. */
+  readonly counts?: CountsLog & {
+    /** To be told before counts are read from the database. */
+    show: () => Promise<void>;
+  };
   /** Whether reads and writes are done, and in time. */
   isReady(): Awaitable<boolean>;
   figures(): DatabaseFigures;

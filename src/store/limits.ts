@@ -3,7 +3,7 @@ import { usageIn } from "../core/tally.ts";
 import type { Windows } from "../core/windows.ts";
 import { type Conditions, listing, page } from "./page.ts";
 import { type Db, Fragment, fragment, RowsStatement, sql } from "./statement.ts";
-import { type TallyReads, whileTheyStay } from "./tallies.ts";
+import type { TallyReads } from "./tallies.ts";
 
 const banColumns = fragment`id, key_id as "keyId", client_id as "clientId", cause, reason, level, since, until`;
 const insertBan = sql<unknown>`
@@ -98,7 +98,7 @@ export function limitReads(
     ban: (keyId, now) => db.get(banOfKey, { keyId, now }),
     clientBan: (clientId, now) => db.get(banOfClient, { clientId, now }),
     usage: (query) =>
-      whileTheyStay(async () => {
+      tallies.whileTheyStay(async () => {
         const rows = await db.all(usageOfClient, { ...query });
         const counted = await tallies.of(talliesIn(rows));
         if (!counted) return null;
@@ -108,7 +108,7 @@ export function limitReads(
     usageOfDay: async (day) => {
       // An engine that answers at once would else be asked for one day after another, and nobody served meanwhile.
       await nextTurn();
-      return whileTheyStay(async () => {
+      return tallies.whileTheyStay(async () => {
         const rows = await db.all(usageOfDay, { day });
         const counted = await tallies.of(talliesIn(rows));
         const more = counted?.flatMap((tally) => usageIn(tally, { fromDay: day, toDay: day }));

@@ -1,4 +1,4 @@
-import type { Reads, Writes } from "../core/ports.ts";
+import type { Awaitable, Reads, Writes } from "../core/ports.ts";
 import { answerReads, answerWrites } from "./answers.ts";
 import { categoryReads, categoryWrites } from "./categories.ts";
 import { clientReads, clientWrites } from "./clients.ts";
@@ -15,9 +15,9 @@ import { type MovementNumbers, stockWrites } from "./stock.ts";
 import { tallyReads, tallyWrites } from "./tallies.ts";
 import { webhookReads, webhookWrites } from "./webhooks.ts";
 
-/** The store's questions, on any engine. */
-export function reads(db: Db): Reads {
-  const tallies = tallyReads(db);
+/** The store's questions, on any engine. `beforeCounts` is waited for before what was counted is read. */
+export function reads(db: Db, beforeCounts: () => Awaitable<void> = () => {}): Reads {
+  const tallies = tallyReads(db, beforeCounts);
   return {
     ...petReads(db),
     ...categoryReads(db),

@@ -1,5 +1,5 @@
 import { Unavailable } from "../core/failure.ts";
-import type { Writes } from "../core/ports.ts";
+import type { Awaitable, Writes } from "../core/ports.ts";
 import type { Tally } from "../core/tally.ts";
 import { type Db, fragment, sql } from "./statement.ts";
 
@@ -57,13 +57,15 @@ export interface TallyReads {
   all(): Promise<Tally[]>;
   /** These; `null` if one has been brought into rows meanwhile. */
   of(ids: readonly number[]): Promise<Tally[] | null>;
+  /** Reads rows and tallies, until none of these was brought into rows between the two. */
+  whileTheyStay<T>(read: () => Promise<T | null>): Promise<T>;
 }
 
 const tallyIds = sql<{ id: number }>`select id from tallies order by id`;
 const talliesFrom = sql<TallyRow>`select ${columns} from tallies where id >= :least`;
 
 /** A tally never changes, so each is read and decoded once. */
-export function tallyReads(db: Db): TallyReads {
+export function tallyReads(db: Db, beforeReading: () => Awaitable<void>): TallyReads {
   let known = new Map<number, Tally>();
   const of = async (ids: readonly number[]): Promise<Tally[] | null> => {
     const least = Math.min(...ids.filter((id) => !known.has(id)));
@@ -78,22 +80,23 @@ export function tallyReads(db: Db): TallyReads {
     known = next;
     return [...next.values()];
   };
+  const whileTheyStay: TallyReads["whileTheyStay"] = async (read) => {
+    await beforeReading();
+    for (let attempt = 1; attempt <= TRIES; attempt++) {
+      const found = await read();
+      if (found !== null) return found;
+    }
+    throw new Unavailable("Tallies were brought into rows faster than they could be read.");
+  };
   return {
     of,
+    whileTheyStay,
     all: () => whileTheyStay(async () => of((await db.all(tallyIds, {})).map(({ id }) => id))),
   };
 }
 
 /** How often a read begins anew because what it found was brought into rows before it could look at it. */
 const TRIES = 5;
-
-export async function whileTheyStay<T>(read: () => Promise<T | null>): Promise<T> {
-  for (let attempt = 1; attempt <= TRIES; attempt++) {
-    const found = await read();
-    if (found !== null) return found;
-  }
-  throw new Unavailable("Tallies were brought into rows faster than they could be read.");
-}
 
 function tallyOf({ windows, usage, operations, lastUsed }: TallyRow): Tally {
   return {

@@ -1,3 +1,4 @@
+import type { Behind, CountsLog } from "../core/behind.ts";
 import { causeOf, Unavailable } from "../core/failure.ts";
 import { consoleFolder } from "../files.ts";
 import { type Callers, callers as knownCallers } from "../http/caller.ts";
@@ -45,10 +46,12 @@ export async function openAdmission(house: House, { engine, store, perform }: Da
   };
   const valkey = await openValkey(house, limiting, () => callers.forget());
   const limits = valkey ?? memoryLimits(limiting);
+  const keep = async (part: Behind) => void (await perform("behind.keep", part));
   const behind = writeBehind({
+    log: engine.counts && (await takenOver(engine.counts, keep, log)),
     limits,
     usage,
-    keep: async (part) => void (await perform("behind.keep", part)),
+    keep,
     fold: async () => {
       const { body } = await perform("behind.fold", { bytesAtOnce: engine.foldedAtOnce });
       return (body as { isDone: boolean }).isDone;
@@ -57,6 +60,7 @@ export async function openAdmission(house: House, { engine, store, perform }: Da
     onTrim: () => callers.forget(),
     onFault: (error) => countsFailed(house, error),
   });
+  if (engine.counts) engine.counts.show = behind.show;
   const known = { store, introduce: limits.introduce, keyWasUsed: behind.keyWasUsed };
   const console = config.console
     ? openConsole({ ...known, folder: consoleFolder, trustProxy: config.trustProxy })
@@ -100,12 +104,30 @@ function refuseUnwritten(error: unknown): never {
   throw isTold(error) ? error : new Unavailable("What was counted could not be written down.");
 }
 
+/** Brings what a killed run left into the database. While that cannot be, nothing else is put there. */
+async function takenOver(
+  counts: CountsLog,
+  keep: (part: Behind) => Promise<void>,
+  log: House["log"],
+): Promise<CountsLog | undefined> {
+  try {
+    for (const part of counts.left) await keep(part);
+    if (counts.left.length > 0) await counts.clear();
+    return counts;
+  } catch (error) {
+    log.warn("Counts of the last run could not be brought into the database; the next start tries again.", {
+      cause: causeOf(error),
+    });
+    return undefined;
+  }
+}
+
 function countsFailed({ meters, life, log }: House, error: unknown): void {
   meters.counts.behindFailures += 1;
   if (!life.isClosing && isTold(error)) return;
   log.warn(
     life.isClosing
-      ? "Counts could not be written down before the end, and are lost."
+      ? "Counts could not be written down before the end; what the next start does not find is lost."
       : "Counts could not be written down; they are kept for the next time.",
     { cause: causeOf(error) },
   );

@@ -1,7 +1,8 @@
 import { Unavailable } from "../../core/failure.ts";
 import type { Engine, EngineOptions } from "../engine.ts";
 import { reads } from "../store.ts";
-import { stayingOf } from "./place.ts";
+import { openCountsLog } from "./counts-log.ts";
+import { countsOf, stayingOf } from "./place.ts";
 import { connectReader } from "./reader.ts";
 import { BOUNDS, startWriter } from "./writer.ts";
 
@@ -22,6 +23,7 @@ export async function openSqliteEngine(
     onCommit?.(milliseconds, writes);
   });
   const reader = connectReader(url);
+  const counts = { ...(await openCountsLog(countsOf(url))), show: async () => {} };
   const isStaying = stayingOf(url);
   let isThere = true;
   const look = () => {
@@ -36,7 +38,8 @@ export async function openSqliteEngine(
   looking.unref();
   return {
     foldedAtOnce: FOLDED_AT_ONCE,
-    reads: reads(reader),
+    reads: reads(reader, () => counts.show()),
+    counts,
     perform: (command) =>
       isThere
         ? writer.perform(command)
@@ -60,6 +63,7 @@ export async function openSqliteEngine(
       clearInterval(looking);
       // The last to close takes the log and its index away, which a reader may not do.
       reader.close();
+      await counts.close();
       await writer.close();
     },
   };

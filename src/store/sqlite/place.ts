@@ -18,8 +18,10 @@ import { Unavailable } from "../../core/failure.ts";
 
 /** What stands beside a database and is part of it: a log that is not yet copied, or a journal that is not yet undone. */
 export const PARTS = ["-wal", "-journal"] as const;
+/** What was counted and is not yet in the database. */
+const COUNTS = "-counts";
 /** All of its files: itself, its parts, and what is of no use without it. */
-export const FILES = ["", ...PARTS, "-shm", "-lock"] as const;
+export const FILES = ["", ...PARTS, "-shm", "-lock", COUNTS] as const;
 
 /** How long servers that start at the same moment have to find out which of them is the first. */
 const FIRST_MS = 500;
@@ -72,6 +74,8 @@ export function holdToFill(name: string): Filled | null {
     },
     [Symbol.dispose]() {
       if (!isKept) for (const each of FILES) rmSync(path + each, { force: true });
+      // They were counted in another store.
+      rmSync(countsOf(path), { force: true });
       // The file may be another program's.
       rmSync(lock, { force: true });
       held[Symbol.dispose]();
@@ -154,7 +158,12 @@ function isBusy(error: unknown): boolean {
   return (error as { code?: string }).code === "SQLITE_BUSY";
 }
 
-/** Other names of the file lead to the same lock. */
+/** Other names of the file lead to the same counts, ... */
+export function countsOf(path: string): string {
+  return `${leadsTo(path)}${COUNTS}`;
+}
+
+/** ... and to the same lock. */
 function lockOf(path: string): string {
   return `${leadsTo(path)}-lock`;
 }

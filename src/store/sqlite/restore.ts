@@ -21,7 +21,7 @@ import { beginAnew, lastEventOf } from "./begin-anew.ts";
 import { connect, patiently } from "./connection.ts";
 import { copyStore, removeCopy, type Watch, WHOLE } from "./copy.ts";
 import { requireOurFile } from "./migrate.ts";
-import { holdFile, PARTS } from "./place.ts";
+import { countsOf, holdFile, PARTS } from "./place.ts";
 import { isFilled, type Sight, sightOf } from "./sight.ts";
 
 export interface RestoreOptions {
@@ -85,6 +85,8 @@ async function replaced(
     // Whoever opens the old store meanwhile waits for its lock, and is refused by SQLite once the path leads elsewhere.
     using _alone = old === "database" ? madeOneFile(target) : null;
     const keptAside = old === "none" ? null : putAside(target, now);
+    // What a killed server counted belongs to the store that is put aside.
+    rmSync(countsOf(target), { force: true });
     renameSync(fresh, target);
     syncFolder(dirname(target));
     return { counts, keptAside };
