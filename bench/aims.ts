@@ -1,6 +1,7 @@
 import { dutiful, dutifulPeers, peers, scaledFastify, scaledPetstore } from "./contenders.ts";
 import {
   bothTimes,
+  eachTimes,
   type Figure,
   figureOf,
   find,
@@ -8,7 +9,6 @@ import {
   shown,
   shownTimes,
   type Table,
-  times,
 } from "./figures.ts";
 import { admittedOf } from "./scenarios/clients.ts";
 import { ALONE, BESIDE } from "./scenarios/disk.ts";
@@ -21,6 +21,8 @@ export interface Judged {
   readonly aim: string;
   readonly measured: string;
   readonly holds: boolean | undefined;
+  /** In how many of the rounds it holds, where each has a figure for both; a few of five are too few to tell. */
+  readonly rounds?: { readonly held: number; readonly all: number } | undefined;
 }
 
 interface Aim {
@@ -134,13 +136,16 @@ function atLeast(least: number, aim: string, of: Place, to: Place): Aim {
   return { aim, judge: (tables) => ratio(tables, of, to, (value) => value >= least) };
 }
 
-/** Judged beside the floor that runs code for each request, as ours must; what Bun answers by itself is told of. */
+/**
+ * Judged beside the floor that runs code for each request, as ours must; what Bun answers by itself is told of by the processor's
+ * time alone, because wrk's core is full before the server's.
+ */
 function ofFloor(least: number, aim: string, name: string): Aim {
   return {
     aim,
     judge(tables) {
       const [ours, bare] = [find(tables, name, OURS), find(tables, name, STATIC_FLOOR)];
-      const besides = ours && bare ? `; of a static route ${times(ours, bare).toFixed(2)}` : "";
+      const besides = ours && bare ? processorRatio(ours, bare, "of a static route by processor") : "";
       return ratio(tables, [name, OURS], [name, FLOOR], (value) => value >= least, besides);
     },
   };
@@ -156,7 +161,7 @@ function besideFloor({ aim, judge }: Aim, peer: string): Aim {
       if (!judgement || !floor || !theirs) return judgement;
       return {
         ...judgement,
-        measured: `${judgement.measured}; a bare Bun.serve has ${shownTimes(floor, theirs)}`,
+        measured: `${judgement.measured}; a bare Bun.serve is ${shownTimes(floor, theirs)} times ${peer}`,
       };
     },
   };
@@ -207,16 +212,18 @@ function ratio(
 /** An aim holds if it does by what each round says and by the medians of all rounds. */
 function found(above: Figure, below: Figure, holds: (value: number) => boolean, besides: string) {
   const figures = `${shown(above.middle)} / ${shown(below.middle)}${besides}`;
+  const each = eachTimes(above, below);
   return {
     measured: `${shownTimes(above, below)} (${figures})`,
     holds: bothTimes(above, below).every(holds),
+    rounds: each.length > 1 ? { held: each.filter(holds).length, all: each.length } : undefined,
   };
 }
 
 /** The same by the time of the processor that a request takes, which is steadier on a shared machine; it decides nothing. */
-function processorRatio(above: Figure, below: Figure): string {
+function processorRatio(above: Figure, below: Figure, words = "by processor"): string {
   if (above.cpuMicroseconds === undefined || below.cpuMicroseconds === undefined) return "";
-  return `; by processor ${(below.cpuMicroseconds / above.cpuMicroseconds).toFixed(2)}`;
+  return `; ${words} ${(below.cpuMicroseconds / above.cpuMicroseconds).toFixed(2)}`;
 }
 
 type Naming = (peer: string) => string;

@@ -66,8 +66,14 @@ export function figureOf(who: string, values: readonly number[]): Figure {
  * nearly the same for all of one round, and not for all rounds.
  */
 export function times(above: Figure, below: Figure): number {
-  if (above.rounds.length !== below.rounds.length) return above.middle / below.middle;
-  return median(above.rounds.map((value, round) => value / (below.rounds[round] as number)));
+  const each = eachTimes(above, below);
+  return each.length === 0 ? above.middle / below.middle : median(each);
+}
+
+/** What each round says by itself; nothing where the two had not the same rounds. */
+export function eachTimes(above: Figure, below: Figure): number[] {
+  if (above.rounds.length !== below.rounds.length) return [];
+  return above.rounds.map((value, round) => value / (below.rounds[round] as number));
 }
 
 /** The same by what each round says and by the medians of all rounds: they may differ, and an aim has to hold by both. */

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from "node:fs";
 import { cpus, release, totalmem, type } from "node:os";
 import { join } from "node:path";
 
@@ -13,7 +14,7 @@ export async function surroundings(): Promise<[string, string][]> {
   const node = Object.values<string>(optionalDependencies)[0];
   return [
     ["machine", `${cpus().length} cores, ${model}, ${Math.round(totalmem() / 1024 ** 3)} GiB`],
-    ["system", `${type()} ${release()}`],
+    ["system", `${type()} ${release()}, TCP ${congestionControl()}`],
     ["runtimes", `Bun ${Bun.version}, Node ${node}`],
     ["peers", versions],
     ["tools", [said("wrk", "-v"), said("nginx", "-v")].join(", ")],
@@ -31,6 +32,12 @@ function commit(): string {
   const changed = git("status", "--porcelain", ...measured) + git("diff", "HEAD", ...measured);
   const changes = changed === "" ? "" : `, with changes (${Bun.hash(changed).toString(36)})`;
   return `${git("rev-parse", "--short", "HEAD")}${changes}`;
+}
+
+/** How the kernel sends, which is part of what an answer costs; where no system tells, nothing is known of it. */
+function congestionControl(): string {
+  const file = "/proc/sys/net/ipv4/tcp_congestion_control";
+  return existsSync(file) ? readFileSync(file, "utf8").trim() : "unknown";
 }
 
 function said(program: string, flag: string): string {

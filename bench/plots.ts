@@ -1,7 +1,6 @@
 import { dutifulPeers, everyone, oneFilePeers, peers, scaledFastify } from "./contenders.ts";
 import { bars, dots, type Kind, line, type Panel, picture } from "./draw.ts";
 import type { Figure, Table } from "./figures.ts";
-import { UNLIMITED } from "./scenarios/clients.ts";
 import { FLOOR, NGINX, requestNames, STATIC_FLOOR } from "./scenarios/requests.ts";
 import { scaledNames } from "./scenarios/scaled.ts";
 
@@ -92,7 +91,7 @@ function barOf({ who, middle, low, high }: Figure) {
 
 function kindOf(who: string): Kind {
   const isOneOf = (all: readonly { readonly name: string }[]) => all.some(({ name }) => name === who);
-  if ([FLOOR, STATIC_FLOOR, NGINX, UNLIMITED].includes(who)) return "floor";
+  if ([FLOOR, STATIC_FLOOR, NGINX].includes(who)) return "floor";
   if (isOneOf(dutifulPeers)) return "dutiful";
   return isOneOf([...peers, ...oneFilePeers, scaledFastify]) ? "peer" : "ours";
 }

@@ -3,6 +3,7 @@ import { type Judged, judged, judgedEvenly } from "./aims.ts";
 import { type Figure, find, type Missing, shown, type Table, times } from "./figures.ts";
 import type { Options } from "./options.ts";
 import type { About } from "./sittings.ts";
+import { OPENING_MS } from "./wrk.ts";
 
 /** A table for the terminal. */
 export function printed(table: Table): string {
@@ -19,7 +20,8 @@ export function printed(table: Table): string {
 export function printedAims(aims: readonly Judged[]): string {
   const seen = aims.filter(({ holds }) => holds !== undefined);
   const lines = seen.map(
-    ({ aim, measured, holds }) => `  ${holds ? "holds " : "MISSED"}  ${aim}: ${measured}`,
+    ({ aim, measured, holds, rounds }) =>
+      `  ${holds ? "holds " : "MISSED"}  ${aim}: ${measured}${rounds ? `, in ${inRounds(rounds)}` : ""}`,
   );
   return ["Aims", ...lines].join("\n");
 }
@@ -77,7 +79,7 @@ export function report(
     "## How to read the tables",
     howToRead(pace),
     "## Tables",
-    "What is promised is the same for all: key, limits of minute and day with their headers, validation, and for an order one transaction (stock, order, movement, event, idempotency key) that is synced to the disk before the answer. Ours also writes a log line for each request, counts it for the client's usage, counts whoever has no valid key by address, and sends the headers of its contract; so do the peers with the same duties, and the others do not. [docs/decisions/bench.md](../docs/decisions/bench.md) says how it is done.",
+    "What is promised is the same for all: key, limits of minute and day with their headers, validation, and for an order one transaction (stock, order, movement, event, idempotency key) that is synced to the disk before the answer. Ours also writes a log line for each request, counts it for the client's usage, counts whoever has no valid key by address, and sends the headers of its contract; so do the peers with the same duties, but that they count usage in memory and write none, and the others do not. [docs/decisions/bench.md](../docs/decisions/bench.md) says how it is done.",
     tables.flatMap((table) => [section(table), noted(table.name)]),
   ]
     .flat(2)
@@ -104,20 +106,20 @@ function howToRead({ rounds, seconds, connections }: Options["pace"]): string {
   return [
     `- The server is pinned to one core and wrk to another, with ${connections} connections where a table says nothing else.`,
     "- **Only figures of one table, taken side by side, may be compared.**",
-    `- Tables with a column *shared*: medians of ${rounds} interleaved rounds of ${seconds} s, and the least and the most of them; where there were more rounds, a note says so.`,
+    `- Tables with a column *shared*: medians of ${rounds} interleaved rounds of ${seconds} s, of which the first ${OPENING_MS / 1000} s, in which connections open, do not count, and the least and the most of them; where there were more rounds, a note says so.`,
     "- Their rounds wait for a calm moment, for as long as there is patience.",
     "- One in which the machine's owner gave more than 3 % of a core's time to others, or let others slow the server's core down for more than 15 % of it, is measured again, up to four times, and the least disturbed counts.",
     "- *Shared* is the share of the time in which others slowed the server's core down all the same (middle of the rounds).",
     "- The other tables (start, memory, sizes, the limiter alone) are taken as the machine is at that moment: starts take turns, memory is one server after another.",
     "- In a run of several sittings a scenario that failed, or in which others disturbed a figure all the same, is taken again as a whole, and of two takes the one that lacks less counts, and then the less disturbed one.",
     "- How many times one is another is the median of what each round says by itself, which is not always that of their medians.",
-    "- An aim that compares two figures says both where they differ (*of medians*), and holds only if both do.",
+    "- An aim that compares two figures says both where they differ (*of medians*), and holds only if both do. *holds, in 3 of 5 rounds* says that rounds do not agree: it is too close to tell.",
     "- *CPU us a request* is the time of the processor that the server itself took, in all its threads: on a shared machine it is steadier than a rate.",
   ].join("\n");
 }
 
 function aimsGrid(aims: readonly Judged[]): string {
-  const rows = aims.map(({ aim, measured, holds }) => [aim, measured, verdict(holds)]);
+  const rows = aims.map((each) => [each.aim, each.measured, verdict(each)]);
   return grid(["aim", "measured", ""], rows);
 }
 
@@ -139,7 +141,7 @@ function columnsOf(table: Table): { head: string; cell: (figure: Figure) => stri
       head: "least to most",
       cell: ({ low, high }) => (low === high ? "" : `${shown(low)} to ${shown(high)}`),
     },
-    ...(base
+    ...(base && table.figures.length > 1
       ? [{ head: `of ${table.against}`, cell: (figure: Figure) => times(figure, base).toFixed(2) }]
       : []),
     ...(ownBase
@@ -172,8 +174,15 @@ function rows(table: Table): string[][] {
   return table.figures.map((figure) => columns.map(({ cell }) => cell(figure)));
 }
 
-function verdict(holds: boolean | undefined): string {
-  return holds === undefined ? "" : holds ? "holds" : "**missed**";
+/** Where the rounds do not agree, in how many of them it holds: what is that close, another run may decide otherwise. */
+function verdict({ holds, rounds }: Judged): string {
+  if (holds === undefined) return "";
+  const besides = !rounds || rounds.held === (holds ? rounds.all : 0) ? "" : `, in ${inRounds(rounds)}`;
+  return `${holds ? "holds" : "**missed**"}${besides}`;
+}
+
+function inRounds({ held, all }: NonNullable<Judged["rounds"]>): string {
+  return `${held} of ${all} rounds`;
 }
 
 function grid(head: readonly string[], body: readonly (readonly string[])[]): string {

@@ -33,7 +33,7 @@ const WAKE_MS = 500;
  * A connection asks nothing for so long after it was opened, and that time does not count: a Node server takes one new connection
  * in a turn, and what it answers meanwhile would make the others wait, once, by a hundred times what they wait for later.
  */
-const OPENING_MS = 200;
+export const OPENING_MS = 200;
 
 /** One run of wrk, pinned to the last core; what it measures is pinned to the first. */
 export async function load(wanted: Load): Promise<Measured> {

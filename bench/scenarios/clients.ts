@@ -3,7 +3,7 @@ import { runtimeSettings } from "../../src/cli/runtime-settings.ts";
 import { memoryLimits } from "../../src/limits/memory.ts";
 import type { Bench, Scenario } from "../bench.ts";
 import { petstore, startContender } from "../contenders.ts";
-import { type Figure, figureOf, type Table } from "../figures.ts";
+import { figureOf, type Table } from "../figures.ts";
 import { moreClients, PETS, PLENTY } from "../fill.ts";
 import { keyLines, petByKeysInOrder, petsByManyKeys } from "../requests.ts";
 import { type Entry, interleaved } from "../rounds.ts";
@@ -15,8 +15,8 @@ const sizes = { whole: [1, 1000, 1_000_000], quick: [1, 1000, 10_000] };
 const SOME = 1000;
 const CALLS = 2_000_000;
 const LEARNING_SECONDS = 10;
-/** Below this many clients the noise of a process's memory is larger than theirs. */
-const CLIENTS_TO_WEIGH = 10_000;
+/** For weighing: below the first the noise of a process's memory is larger than the clients'; a table is full below a power of two, and twice as large above. */
+const weighed = { whole: [1_000_000, 1_100_000], quick: [10_000] };
 
 export const UNLIMITED = "without a limiter";
 export const admittedOf = (known: number, asking: number) =>
@@ -35,7 +35,8 @@ export const clientScenarios: readonly Scenario[] = [
       const title = "GET by id with this many known clients, admitted and refused";
       return [
         { name: "clients", title, unit: "requests/s", wantsMore: true, against: UNLIMITED, figures },
-        ...limiterAlone(known, bench.options.pace.rounds),
+        limiterTimes(known, bench.options.pace.rounds),
+        limiterWeights(weighed[bench.options.isQuick ? "quick" : "whole"]),
       ];
     },
   },
@@ -95,40 +96,31 @@ async function everyClientOnce(bench: Bench, url: string, file: string, size: nu
   }
 }
 
-/** The limiter by itself, in this process: time for a request, and memory for a client. */
-function limiterAlone(known: readonly number[], rounds: number): Table[] {
-  const times: Figure[] = [];
-  const weights: Figure[] = [];
-  for (const size of known) {
-    const { admit, bytes } = limiterWith(size);
-    times.push(
-      figureOf(
-        counted(size),
-        Array.from({ length: rounds }, () => nanosecondsOf(admit, size)),
-      ),
+/** The limiter by itself, in this process: time for a request. */
+function limiterTimes(known: readonly number[], rounds: number): Table {
+  const figures = known.map((size) => {
+    const { admit } = limiterWith(size);
+    return figureOf(
+      counted(size),
+      Array.from({ length: rounds }, () => nanosecondsOf(admit, size)),
     );
-    if (size >= CLIENTS_TO_WEIGH) weights.push(figureOf(counted(size), [bytes]));
-  }
-  const against = counted(known[0] as number);
-  const heaviest = weights.at(-1)?.who ?? "";
-  return [
-    {
-      name: "limiter",
-      title: "The limiter alone, with this many clients",
-      unit: "ns",
-      wantsMore: false,
-      against,
-      figures: times,
-    },
-    {
-      name: "limiter-memory",
-      title: "Memory of the limiter for a client",
-      unit: "bytes",
-      wantsMore: false,
-      against: heaviest,
-      figures: weights,
-    },
-  ];
+  });
+  const title = "The limiter alone, with this many clients";
+  return { name: "limiter", title, unit: "ns", wantsMore: false, against: figures[0]?.who ?? "", figures };
+}
+
+/** The same: memory for a client. */
+function limiterWeights(known: readonly number[]): Table {
+  const figures = known.map((size) => figureOf(counted(size), [limiterWith(size).bytes]));
+  const title = "Memory of the limiter for a client, of so many";
+  return {
+    name: "limiter-memory",
+    title,
+    unit: "bytes",
+    wantsMore: false,
+    against: figures[0]?.who ?? "",
+    figures,
+  };
 }
 
 function limiterWith(size: number) {

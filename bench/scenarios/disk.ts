@@ -55,7 +55,7 @@ export const diskScenarios: readonly Scenario[] = [
       }
       await stop();
       const figures: Figure[] = [p99Of(ALONE, alone), p99Of(BESIDE, beside)];
-      const note = `${rounds} rounds; ${READING} connections read, ${WRITING} order; ${Math.round(figureOf("", written).middle)} orders/s meanwhile.`;
+      const note = `${rounds} rounds; ${READING} connections read, ${WRITING} order; ${Math.round(figureOf("", written).middle)} orders/s meanwhile. Beside orders a second wrk shares the load's core, alone there is none.`;
       const title = "p99 of GET by id, every sync taking 5 ms";
       return [{ name: "slow-disk", title, unit: "ms", wantsMore: false, against: ALONE, figures, note }];
     },

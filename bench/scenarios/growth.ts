@@ -7,6 +7,8 @@ import { type Entry, interleaved } from "../rounds.ts";
 
 const CONNECTIONS = [1, 8, 64, 256, 1000];
 const petSizes = { whole: [1000, 100_000, 10_000_000], quick: [1000, 10_000, 100_000] };
+/** The store without orders has those of the table before. */
+const JUST_PLACED = "just placed";
 const orderSizes = { whole: [0, 10_000_000], quick: [0, 100_000] };
 
 /** What becomes of our figures as the store, its orders and the number of callers grow. */
@@ -41,6 +43,7 @@ export const growthScenarios: readonly Scenario[] = [
           (size) => ({
             filling: filling(size),
             script: (key) => addresses(key, ["/store/orders?sort=-id"]),
+            who: size === 0 ? JUST_PLACED : counted(size),
           }),
         )),
       ];
@@ -76,14 +79,14 @@ async function grown(
   name: string,
   title: string,
   sizes: readonly number[],
-  of: (size: number) => { filling: Filling; script: (key: string) => string },
+  of: (size: number) => { filling: Filling; script: (key: string) => string; who?: string },
 ): Promise<Table[]> {
   const entries: Entry[] = [];
   for (const size of sizes) {
-    const { filling, script } = of(size);
+    const { filling, script, who = counted(size) } = of(size);
     const store = bench.storeOf(filling);
     const server = await startContender(bench.servers, petstore, store.path);
-    entries.push({ who: counted(size), server, script: script(store.key) });
+    entries.push({ who, server, script: script(store.key) });
   }
   const figures = await interleaved(bench, entries);
   for (const { server } of entries) await server.stop();

@@ -23,7 +23,7 @@ test("a report has the notes that were written by hand, and says what is missing
   const text = report({ tables: [table], missing, about: [["commit", "abc"]], plots: [], notes }, options);
   expect(text).toContain("| commit | abc |");
   expect(text).toContain(
-    "| GET by id at least 2.5 times Fastify | 2.00 (2.00 / 1.00); a bare Bun.serve has 3.00 | **missed** |",
+    "| GET by id at least 2.5 times Fastify | 2.00 (2.00 / 1.00); a bare Bun.serve is 3.00 times fastify | **missed** |",
   );
   expect(text).toContain("server and load on a core each. **1 of 19 aims hold.**");
   expect(text).toContain("Nowhere in what was measured");
@@ -59,14 +59,28 @@ test("an aim holds only by what each round says and by the medians of all rounds
   });
 });
 
+test("an aim says in how many rounds it holds where they do not agree", () => {
+  const verdictOf = (values: readonly number[]) => {
+    const figures = [figureOf("petstore", values), figureOf("petstore, page 1", [130, 130, 130])];
+    const options = readOptions(["--rounds", "3", "--seconds", "1"], []) as Options;
+    const results = { missing: [], about: [], plots: [], notes: new Map() };
+    const text = report({ tables: [tableOf("list-far", figures)], ...results }, options);
+    return /page 10,000 within .*\| (.*) \|/.exec(text)?.[1];
+  };
+  expect(verdictOf([110, 120, 125])).toBe("holds");
+  expect(verdictOf([110, 120, 90])).toBe("holds, in 2 of 3 rounds");
+  expect(verdictOf([80, 90, 125])).toBe("**missed**, in 1 of 3 rounds");
+  expect(verdictOf([80, 90, 85])).toBe("**missed**");
+});
+
 test("an answer is judged beside a floor that runs code for it, and what Bun answers by itself is told of", () => {
   const figures = [
-    figureOf("petstore", [60]),
-    figureOf("bare Bun.serve", [80]),
-    figureOf("Bun.serve, static route", [120]),
+    { ...figureOf("petstore", [60]), cpuMicroseconds: 10 },
+    { ...figureOf("bare Bun.serve", [80]), cpuMicroseconds: 8 },
+    { ...figureOf("Bun.serve, static route", [90]), cpuMicroseconds: 5 },
   ];
   expect(aimAbout("GET by id at least 0.60", [tableOf("get", figures)])).toMatchObject({
-    measured: "0.75 (60.0 / 80.0; of a static route 0.50)",
+    measured: "0.75 (60.0 / 80.0; by processor 0.80; of a static route by processor 0.50)",
     holds: true,
   });
 });
