@@ -15,7 +15,7 @@ export async function* framesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
     const lines = unread.split(/\r?\n/);
     unread = lines.pop() as string;
     for (const line of lines) {
-      const [, name, value = ""] = /^([^:]*)(?:: ?(.*))?$/.exec(line) ?? [];
+      const [name, value] = fieldOf(line);
       if (name === "id") id = value;
       else if (name === "data") data.push(value);
       else if (line === "") {
@@ -24,4 +24,10 @@ export async function* framesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
       }
     }
   }
+}
+
+/** Up to the first colon is the name; the value may be anything, separators of lines other than the stream's own too. */
+function fieldOf(line: string): [name: string, value: string] {
+  const colon = line.indexOf(":");
+  return colon === -1 ? [line, ""] : [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, "")];
 }

@@ -37,6 +37,17 @@ test("events are given as they come, whatever pieces they come in", async () => 
   assert.equal(events.lastEventId, "8");
 });
 
+test("an event is given whole, whatever its texts hold", async () => {
+  const names = ["Rex\u2028", "\u2029Rex", "Rex: a dog", "Rex\u0085", ""];
+  const data = names.map((name, at) => ({ ...event(at + 1), data: { name } }));
+  // A carriage return is only space between the parts of JSON.
+  const lines = data.map((each) => `id: ${each.id}\ndata: ${JSON.stringify(each).replace(",", ",\r ")}\n\n`);
+  await using server = await scripted([stream(lines)]);
+  const given: unknown[] = [];
+  for await (const each of server.client().events.stream()) if (given.push(each) === names.length) break;
+  assert.deepEqual(given, data);
+});
+
 test("a client asks for a stream with its filter, its key, and the event that it has", async () => {
   await using server = await scripted([stream([frame(7)])]);
   const query = { type: ["pet.created", "order.placed"], lastEventId: "6" } as const;
