@@ -55,20 +55,25 @@ export function callOf<T>(answer: Promise<Answer<T>>): Call<T> {
 /** A list whose pages are fetched by their cursors. @internal */
 export function listOf<T>(
   fetchPage: (cursor?: string) => Promise<Answer<T[]>>,
+  signal: AbortSignal | undefined,
   cursor?: string,
 ): ListCall<T> {
   const answer = fetchPage(cursor).then((whole) => {
     const next = nextCursorOf(whole.headers);
     const page = Object.defineProperties(whole.data, {
       hasNext: { value: next !== undefined },
-      next: { value: async () => (next === undefined ? undefined : listOf(fetchPage, next)) },
+      next: { value: async () => (next === undefined ? undefined : listOf(fetchPage, signal, next)) },
     });
     return { ...whole, data: page as unknown as Page<T> };
   });
   const first = callOf(answer);
   return Object.assign(first, {
     async *[Symbol.asyncIterator]() {
-      for (let page: Page<T> | undefined = await first; page; page = await page.next()) yield* page;
+      for (let page: Page<T> | undefined = await first; page; page = await page.next())
+        for (const record of page) {
+          signal?.throwIfAborted();
+          yield record;
+        }
     },
   });
 }

@@ -51,14 +51,10 @@ function methodOf(route: Route, { send, follow }: Ways): (...given: unknown[]) =
     const options = (given.shift() ?? {}) as ChangeOptions;
     if (route.isStream) return follow({ route, path, input, options });
     if (!route.isList) return callOf(send({ route, path, input, options }));
-    return listOf((cursor) =>
-      send<unknown[]>({
-        route,
-        path,
-        input: cursor === undefined ? input : { ...(input as object), cursor },
-        options,
-      }),
-    );
+    return listOf((cursor) => {
+      const asked = cursor === undefined ? input : { ...(input as object), cursor };
+      return send<unknown[]>({ route, path, input: asked, options });
+    }, options.signal);
   };
 }
 

@@ -42,7 +42,7 @@ export interface Surroundings {
 
 /** What can be said with any call. */
 export interface CallOptions {
-  /** Ends the call at any point, waits included; it then rejects with the signal's reason. */
+  /** Ends the call at any point, waits and the walk over a list included; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /** The client's `timeoutMs`, for this call. */
   readonly timeoutMs?: number | undefined;

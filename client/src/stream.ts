@@ -25,22 +25,29 @@ export function follower(settings: Settings, pace: Pace, send: Send): Follow {
     const { onConnection } = options as StreamOptions;
     let last = first;
 
-    const within = async <R>(work: Promise<R>, ms: number): Promise<R> => {
+    /** What comes in time, and before the end: not every `fetch` listens to its signal. */
+    const within = async <R>(work: Promise<R>, ms: number, ending: AbortSignal): Promise<R> => {
       const waiting = new AbortController();
+      const stop = () => waiting.abort(ending.reason);
+      if (ending.aborted) stop();
+      else ending.addEventListener("abort", stop);
       const late = settings.sleep(ms, waiting.signal).then(() => {
         throw new TimeoutError(`${route.what} was silent for ${ms} ms.`);
       });
-      return Promise.race([work, late]).finally(() => waiting.abort());
+      return Promise.race([work, late]).finally(() => {
+        ending.removeEventListener("abort", stop);
+        waiting.abort();
+      });
     };
 
     /** A connection, once the answer is known to be a stream; the signal ends it too. */
-    async function connected(ending: AbortController, isRetry: boolean): Promise<ReadableStream<Uint8Array>> {
+    async function connected(ending: AbortSignal, isRetry: boolean): Promise<ReadableStream<Uint8Array>> {
       const leave = await turn(route, signal, isRetry);
       const headers = { ...options.headers, accept: "text/event-stream" };
       const init = initOf(route, undefined, { headers }, settings.apiKey);
       if (last !== undefined) (init.headers as Headers).set("last-event-id", last);
       const { fetch } = settings;
-      const response = await within(fetch(url, { ...init, signal: ending.signal }), timeoutMs).catch(
+      const response = await within(fetch(url, { ...init, signal: ending }), timeoutMs, ending).catch(
         (error) => {
           leave();
           throw error;
@@ -49,15 +56,18 @@ export function follower(settings: Settings, pace: Pace, send: Send): Follow {
       leave(response);
       const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
       if (response.ok && isStream && response.body) return response.body;
-      const text = await within(response.text(), timeoutMs);
+      const text = await within(response.text(), timeoutMs, ending);
       if (!response.ok) throw apiErrorOf(route.what, response, text);
       throw new UnreadableAnswerError(`${route.what} was answered with something other than a stream.`);
     }
 
-    async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+    async function* chunksOf(
+      body: ReadableStream<Uint8Array>,
+      ending: AbortSignal,
+    ): AsyncGenerator<Uint8Array> {
       const reader = body.getReader();
       for (;;) {
-        const { value, done } = await within(reader.read(), SILENT_MS);
+        const { value, done } = await within(reader.read(), SILENT_MS, ending);
         if (done) return;
         yield value;
       }
@@ -72,10 +82,12 @@ export function follower(settings: Settings, pace: Pace, send: Send): Follow {
         let since = Number.POSITIVE_INFINITY;
         let error: PetstoreError;
         try {
-          const body = await connected(ending, tries > 1);
+          const body = await connected(ending.signal, tries > 1);
           since = settings.now();
           onConnection?.(true);
-          for await (const { id, data } of framesOf(chunksOf(body))) {
+          for await (const { id, data } of framesOf(chunksOf(body, ending.signal))) {
+            // Several events may have come at once.
+            if (signal?.aborted) return;
             last = id ?? last;
             if (data !== undefined) yield JSON.parse(data);
           }

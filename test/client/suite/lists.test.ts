@@ -72,3 +72,20 @@ test("a page that fails midway ends the walk with its error, after the records b
   );
   assert.deepEqual(ids, [1, 2, 3]);
 });
+
+test("an aborted walk ends at once with the signal's reason, in the middle of a page and on the last one", async () => {
+  for (const last of [2, 7]) {
+    await using server = await scripted(paged);
+    const stopping = new AbortController();
+    const ids: number[] = [];
+    const walk = (async () => {
+      for await (const { id } of server.client().pets.list({ limit: 3 }, { signal: stopping.signal })) {
+        ids.push(id);
+        if (id === last - 1) stopping.abort(new Error("enough"));
+      }
+    })();
+    await assert.rejects(walk, { message: "enough" });
+    assert.equal(ids.length, last - 1);
+    assert.equal(server.arrivals.length, Math.ceil((last - 1) / 3));
+  }
+});

@@ -155,6 +155,28 @@ test("an abort ends the loop quietly: while it waits for events, and while it wa
   }
 });
 
+test("an abort leaves out events that have come already", async () => {
+  await using server = await scripted(stream([frame(7) + frame(8) + frame(9)], "is silent"));
+  const stopping = new AbortController();
+  const ids: string[] = [];
+  for await (const { id } of server.client().events.stream({}, { signal: stopping.signal })) {
+    ids.push(id);
+    stopping.abort();
+  }
+  assert.deepEqual(ids, ["7"]);
+});
+
+test("an abort ends the loop where fetch does not listen to it", async () => {
+  for (const script of [slowHeaders, stream([frame(7)], "is silent")]) {
+    await using server = await scripted(script);
+    const stopping = new AbortController();
+    const deaf = (url: string, { signal, ...init }: RequestInit) => fetch(url, init);
+    const client = server.client({ fetch: deaf, surroundings: {} });
+    setTimeout(() => stopping.abort(), 50);
+    for await (const { id } of client.events.stream({}, { signal: stopping.signal })) assert.equal(id, "7");
+  }
+});
+
 test("a loop that is left lets go of its connection", async () => {
   let closed = () => {};
   const gone = new Promise<void>((resolve) => {
