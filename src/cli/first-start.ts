@@ -3,6 +3,7 @@ import { dirname, join, relative } from "node:path";
 import type { Config } from "../config.ts";
 import { operator } from "../core/clients.ts";
 import { hashOf, KEY_BYTES } from "../core/key-format.ts";
+import { isWorking } from "../core/key-refusal.ts";
 import { perform } from "../core/perform.ts";
 import type { Reads } from "../core/ports.ts";
 import { rulesOf } from "../core/rules.ts";
@@ -48,7 +49,7 @@ export async function firstKey(config: Config, url: string): Promise<KeyPlace> {
   try {
     return await transact(async (store) => {
       if (await store.hasKeys()) {
-        return (await holdsLiveKey(file, store, now)) ? inFile(file) : nowhere(config);
+        return (await holdsWorkingKey(file, store, now)) ? inFile(file) : nowhere(config);
       }
       const { id: clientId } = await operator(store, now);
       const caller = { clientId, keyId: 0, role: "admin" } as const;
@@ -102,9 +103,9 @@ function fileBeside({ databaseUrl }: Config, name: string): string {
 }
 
 /** The file may be another store's, or its key may be revoked by now. */
-async function holdsLiveKey(file: string, store: Pick<Reads, "keyByHash">, now: number): Promise<boolean> {
+async function holdsWorkingKey(file: string, store: Pick<Reads, "keyByHash">, now: number): Promise<boolean> {
   const key = await store.keyByHash(hashOf(textOf(file).trim()));
-  return key !== null && key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now);
+  return key !== null && isWorking(key, now);
 }
 
 function textOf(file: string): string {

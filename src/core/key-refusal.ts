@@ -8,13 +8,17 @@ const suspendedClient = new Failure(
   "The client of this API key is suspended. Contact the operator.",
 );
 
+/** Until when a key works. */
+type Life = Pick<KnownKey, "revokedAt" | "expiresAt">;
+
+/** Whether a key is neither revoked nor expired. */
+export function isWorking({ revokedAt, expiresAt }: Life, now: number): boolean {
+  return revokedAt === null && (expiresAt === null || expiresAt > now);
+}
+
 /** Why a key that was found does not work, if so. */
 export function keyRefusal(
-  {
-    revokedAt,
-    expiresAt,
-    clientSuspendedAt,
-  }: Pick<KnownKey, "revokedAt" | "expiresAt" | "clientSuspendedAt">,
+  { revokedAt, expiresAt, clientSuspendedAt }: Life & Pick<KnownKey, "clientSuspendedAt">,
   now: number,
 ): Failure | undefined {
   if (revokedAt !== null) return revokedKey;

@@ -8,6 +8,7 @@ import { knownClient } from "./clients.ts";
 import type { Operations, ReadContext, WriteContext } from "./context.ts";
 import { Failure, fail } from "./failure.ts";
 import { hashOf, keyFrom } from "./key-format.ts";
+import { isWorking } from "./key-refusal.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
 import type { KeyRecord } from "./ports.ts";
 import { some } from "./some.ts";
@@ -196,10 +197,6 @@ async function ownKey(cx: ReadContext, keyId: Int64): Promise<KeyRecord> {
 /** Whether a role is at most another. */
 export function isWithin(role: Role, limit: Role): boolean {
   return roles.indexOf(role) <= roles.indexOf(limit);
-}
-
-function isWorking({ revokedAt, expiresAt }: KeyRecord, now: number): boolean {
-  return revokedAt === null && (expiresAt === null || expiresAt > now);
 }
 
 function refuseUnknown(keyId: Int64, list: string): never {

@@ -1,5 +1,6 @@
 import type { Role } from "../contract/route.ts";
 import { fail } from "./failure.ts";
+import { isWorking } from "./key-refusal.ts";
 import { isAddress, isPublicAddress } from "./public-addresses.ts";
 import type { WebhookRecord } from "./webhook-ports.ts";
 
@@ -12,8 +13,8 @@ interface Seen {
 
 /** Whether it sees the events of all clients: while the key that it acts for works and is staff's, and not a moment longer. */
 export function seesAll({ role, keyRole, keyRevokedAt, keyExpiresAt }: WebhookRecord, now: number): boolean {
-  const isKeyWorking = keyRevokedAt === null && (keyExpiresAt === null || keyExpiresAt > now);
-  return isStaff(role) && isStaff(keyRole) && isKeyWorking;
+  const key = { revokedAt: keyRevokedAt, expiresAt: keyExpiresAt };
+  return isStaff(role) && isStaff(keyRole) && isWorking(key, now);
 }
 
 /** Whether it may see an event: the catalogue's, its own client's, or any. */

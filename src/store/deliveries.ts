@@ -5,6 +5,7 @@ import type {
   WebhookReads,
   WebhookWrites,
 } from "../core/webhook-ports.ts";
+import { isWorking } from "./keys.ts";
 import { type Conditions, listing, page } from "./page.ts";
 import { type Db, fragment, RowsStatement, sql } from "./statement.ts";
 
@@ -64,8 +65,7 @@ const backlog = sql<{ isFailing: number; pending: number; nextAt: number }>`
         where d.webhook_id = w.id and d.state = 'pending' order by d.next_at limit 100) as counted) as pending
     from webhooks w where w.disabled_reason is null) as waiting
   where "nextAt" is not null and exists (select 1 from clients c where c.id = waiting.client_id and c.suspended_at is null)
-    and exists (select 1 from api_keys k where k.client_id = waiting.client_id and k.revoked_at is null
-      and (k.expires_at is null or k.expires_at > :now))
+    and exists (select 1 from api_keys k where k.client_id = waiting.client_id and ${isWorking})
   group by "isFailing"`.as(
   ({ isFailing, ...row }: { isFailing: number; pending: number; nextAt: number }) => ({
     ...row,

@@ -33,9 +33,10 @@ const keyById = sql<KeyRecord>`select ${columns} from api_keys k where k.id = :i
 const anyKey = sql<{ id: number }>`select id from api_keys limit 1`;
 const allKeys = sql<KeyRecord>`select ${columns} from api_keys k order by k.id`;
 const keysOfClient = sql<KeyRecord>`select ${columns} from api_keys k where k.client_id = :clientId order by k.id`;
+/** As `isWorking` of the core has it. */
+export const isWorking = fragment`k.revoked_at is null and (k.expires_at is null or k.expires_at > :now)`;
 const workingKeys = sql<{ count: number }>`
-  select count(*) as count from api_keys k
-  where k.client_id = :clientId and k.revoked_at is null and (k.expires_at is null or k.expires_at > :now)`;
+  select count(*) as count from api_keys k where k.client_id = :clientId and ${isWorking}`;
 const insertKey = sql<{ id: number }>`
   insert into api_keys (client_id, role, name, hash, last_four, expires_at, created_at)
   values (:clientId, :role, :name, :hash, :lastFour, :expiresAt, :now) returning id`;
