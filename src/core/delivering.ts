@@ -11,7 +11,7 @@ import type {
   NewDeliveryRecord,
   WebhookRecord,
 } from "./webhook-ports.ts";
-import { isAtWork, maySee, seesAll, wants } from "./webhook-rules.ts";
+import { isAtWork, maySee, wants, webhookSeesAll } from "./webhook-rules.ts";
 
 /** Deliveries after which a step ends, with all those of its last event. */
 const ROWS_AT_ONCE = 2000;
@@ -211,7 +211,7 @@ function audienceOf(
   now: number,
 ): (event: EventRecord) => readonly WebhookRecord[] {
   const byClient = Map.groupBy(webhooks, ({ clientId }) => clientId);
-  const ofAll = webhooks.filter((webhook) => seesAll(webhook, now));
+  const ofAll = webhooks.filter((webhook) => webhookSeesAll(webhook, now));
   return ({ clientId }) => {
     if (clientId === null) return webhooks;
     const others = ofAll.filter((webhook) => webhook.clientId !== clientId);

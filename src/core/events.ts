@@ -4,9 +4,9 @@ import type { Subscription } from "../contract/route.ts";
 import type { Operations, ReadContext } from "./context.ts";
 import { WITHIN_A_GAP } from "./event-gap.ts";
 import { fail } from "./failure.ts";
-import { seesAll } from "./orders.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
 import type { EventRecord } from "./ports.ts";
+import { clientSeen } from "./sees.ts";
 
 /** Events come in the order of their times but for what waits, or for clocks that differ: no longer than this. */
 export const OUT_OF_ORDER_MS = 60_000;
@@ -24,7 +24,7 @@ export const events: Operations<PetstoreApi["events"]> = {
       after: start,
       upTo,
       types: type,
-      clientId: seesAll(cx) ? undefined : cx.caller.clientId,
+      clientId: clientSeen(cx),
       limit: limit + 1,
     });
     if (position !== undefined) await requireKept(cx, position, cursor === undefined ? "after" : "cursor");
@@ -36,7 +36,7 @@ export const events: Operations<PetstoreApi["events"]> = {
     const last = numberOf(lastEventId);
     const after = last ?? (await cx.store.lastEvent());
     if (last !== undefined) await requireKept(cx, last, "lastEventId");
-    return { body: { after, types: type, clientId: seesAll(cx) ? undefined : cx.caller.clientId } };
+    return { body: { after, types: type, clientId: clientSeen(cx) } };
   },
 };
 

@@ -13,6 +13,7 @@ import { refuseRemoved } from "./key-refusal.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
 import type { Command } from "./perform.ts";
 import type { OrderChange, OrderRecord, PetRecord, StockMove } from "./ports.ts";
+import { clientSeen } from "./sees.ts";
 import { statusBefore } from "./status.ts";
 import { tellStock } from "./stock.ts";
 import { orderTag } from "./tags.ts";
@@ -25,7 +26,7 @@ export const orders: Operations<PetstoreApi["orders"]> = {
     const records = await cx.store.orders({
       sort: byShipDate ? "shipDate" : "id",
       descending: order.startsWith("-"),
-      clientId: seesAll(cx) ? undefined : cx.caller.clientId,
+      clientId: clientSeen(cx),
       petId,
       complete,
       shippedFrom: milliseconds(shippedAfter),
@@ -108,12 +109,9 @@ export function petOrdered({ operation, input }: Pick<Command, "operation" | "in
 /** The order if the caller may see it: another client's order is as unknown as one that never was. */
 async function ownOrder(cx: ReadContext, orderId: Int64): Promise<OrderRecord> {
   const order = await cx.store.order(orderId);
-  if (order && (seesAll(cx) || order.clientId === cx.caller.clientId)) return order;
+  const clientId = clientSeen(cx);
+  if (order && (clientId === undefined || order.clientId === clientId)) return order;
   fail("order_not_found", `There is no order ${orderId}. Find ids with GET /store/orders.`);
-}
-
-export function seesAll(cx: ReadContext): boolean {
-  return cx.caller.role !== "customer";
 }
 
 function answer(order: OrderRecord) {

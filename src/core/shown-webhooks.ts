@@ -1,7 +1,7 @@
 import type { Webhook } from "../contract/webhook-shapes.ts";
 import { webhookTag } from "./tags.ts";
 import type { WebhookRecord } from "./webhook-ports.ts";
-import { seesAll } from "./webhook-rules.ts";
+import { webhookSeesAll } from "./webhook-rules.ts";
 
 /** What is told of a webhook, with its tag. */
 export function tagged(webhook: WebhookRecord, now: number) {
@@ -21,7 +21,7 @@ export function shownWebhook(webhook: WebhookRecord, now: number): Webhook {
     ...(disabledReason !== null && { disabledReason }),
     ...(failingSince !== null && { failingSince: iso(failingSince) }),
     role,
-    sees: seesAll(webhook, now) ? "all" : "own",
+    sees: webhookSeesAll(webhook, now) ? "all" : "own",
     keyId,
     ...(overlapEnd !== null && overlapEnd > now && { previousSecretUntil: iso(overlapEnd) }),
     replaying: webhook.replayAfter !== null,

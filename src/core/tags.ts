@@ -1,7 +1,7 @@
 import { CryptoHasher } from "bun";
 import type { CategoryRecord, ClientRecord, OrderRecord, PetRecord, PetWithCategory } from "./ports.ts";
 import type { WebhookRecord } from "./webhook-ports.ts";
-import { seesAll } from "./webhook-rules.ts";
+import { webhookSeesAll } from "./webhook-rules.ts";
 
 // A tag is made of version columns: it changes when the representation does, and costs nothing to compute.
 
@@ -40,5 +40,5 @@ export function clientTag({ name, plan, perMinute, perDay, suspendedAt }: Client
 export function webhookTag(webhook: WebhookRecord, now: number): string {
   const { version, previousSecretUntil } = webhook;
   const isOverlapping = previousSecretUntil !== null && previousSecretUntil > now;
-  return `w${version}-${seesAll(webhook, now) ? "all" : "own"}${isOverlapping ? "-2" : ""}`;
+  return `w${version}-${webhookSeesAll(webhook, now) ? "all" : "own"}${isOverlapping ? "-2" : ""}`;
 }

@@ -1,7 +1,7 @@
-import type { Role } from "../contract/route.ts";
 import { fail } from "./failure.ts";
 import { isWorking } from "./key-refusal.ts";
 import { isAddress, isPublicAddress } from "./public-addresses.ts";
+import { seesAll } from "./sees.ts";
 import type { WebhookRecord } from "./webhook-ports.ts";
 
 /** What of an event decides who may see it. */
@@ -12,14 +12,17 @@ interface Seen {
 }
 
 /** Whether it sees the events of all clients: while the key that it acts for works and is staff's, and not a moment longer. */
-export function seesAll({ role, keyRole, keyRevokedAt, keyExpiresAt }: WebhookRecord, now: number): boolean {
+export function webhookSeesAll(
+  { role, keyRole, keyRevokedAt, keyExpiresAt }: WebhookRecord,
+  now: number,
+): boolean {
   const key = { revokedAt: keyRevokedAt, expiresAt: keyExpiresAt };
-  return isStaff(role) && isStaff(keyRole) && isWorking(key, now);
+  return seesAll(role) && seesAll(keyRole) && isWorking(key, now);
 }
 
 /** Whether it may see an event: the catalogue's, its own client's, or any. */
 export function maySee(webhook: WebhookRecord, { clientId }: Pick<Seen, "clientId">, now: number): boolean {
-  return clientId === null || clientId === webhook.clientId || seesAll(webhook, now);
+  return clientId === null || clientId === webhook.clientId || webhookSeesAll(webhook, now);
 }
 
 /** Whether an event is to be sent to it. */
@@ -60,8 +63,4 @@ function problemOf(
 /** The host of a URL without the brackets of IPv6. */
 export function hostOf(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, "");
-}
-
-function isStaff(role: Role): boolean {
-  return role !== "customer";
 }
