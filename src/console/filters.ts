@@ -1,6 +1,6 @@
 import { keepQuery } from "./address.ts";
 import { h, newId } from "./dom.ts";
-import { numberInput } from "./form.ts";
+import { numberInput } from "./fields.ts";
 
 /** Typing is waited for this long before the list is asked for. */
 const TYPING_MS = 250;

@@ -1,5 +1,5 @@
 import { h, newId } from "./dom.ts";
-import { type Field, field, Misentered } from "./form.ts";
+import { type Field, field, Misentered } from "./fields.ts";
 
 /** Typing is waited for this long before anything is asked. */
 const TYPING_MS = 200;

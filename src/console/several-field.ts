@@ -1,5 +1,5 @@
 import { fill, h, newId } from "./dom.ts";
-import { type Field, sentence } from "./form.ts";
+import { type Field, sentence } from "./fields.ts";
 
 interface SeveralOptions<T extends string> {
   readonly label: string;

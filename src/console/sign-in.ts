@@ -1,7 +1,8 @@
 import { signInWithKey } from "./api.ts";
 import { type Dialog, openDialog } from "./dialog.ts";
 import { fill, h } from "./dom.ts";
-import { form, Misentered, textField } from "./form.ts";
+import { Misentered, textField } from "./fields.ts";
+import { form } from "./form.ts";
 import { brand } from "./frame.ts";
 import { noticePlaces } from "./notices.ts";
 import { secretsKept } from "./secret.ts";

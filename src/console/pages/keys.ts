@@ -1,7 +1,8 @@
 import type { CreatedKey, Key, NewKey, Role, Rotation } from "../../../client/src/index.ts";
 import { performIfAgreed } from "../acts.ts";
 import { type Child, h } from "../dom.ts";
-import { bodyOf, choiceField, formDialog, numberField, textField } from "../form.ts";
+import { choiceField, numberField, textField } from "../fields.ts";
+import { bodyOf, formDialog } from "../form.ts";
 import { type List, type ListOptions, list } from "../list.ts";
 import { showLoss, showSecret } from "../secret.ts";
 import { button } from "../visit.ts";

@@ -1,6 +1,7 @@
 import type { NewOrder, Order } from "../../../client/src/index.ts";
 import { petstore } from "../api.ts";
-import { bodyOf, checkField, type Field, formDialog, numberField, timeField } from "../form.ts";
+import { checkField, type Field, numberField, timeField } from "../fields.ts";
+import { bodyOf, formDialog } from "../form.ts";
 import { tell } from "../notices.ts";
 import { recordField } from "../record-field.ts";
 

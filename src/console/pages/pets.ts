@@ -2,8 +2,9 @@ import type { Category, NewPet, Pet, PetStatus } from "../../../client/src/index
 import { go, hrefOf } from "../address.ts";
 import { mayAct, petstore } from "../api.ts";
 import { type Child, h } from "../dom.ts";
+import { choiceField, type Field, textField } from "../fields.ts";
 import { type Filter, filters } from "../filters.ts";
-import { bodyOf, choiceField, type Field, formDialog, textField } from "../form.ts";
+import { bodyOf, formDialog } from "../form.ts";
 import { type List, list } from "../list.ts";
 import { categoryName, everyCategory, learnCategories } from "../names.ts";
 import { tell } from "../notices.ts";

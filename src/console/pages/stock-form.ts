@@ -1,7 +1,8 @@
 import type { InventoryItem, InventoryUpdate } from "../../../client/src/index.ts";
 import { petstore } from "../api.ts";
 import { guarded, withRecord } from "../changes.ts";
-import { bodyOf, formDialog, numberField } from "../form.ts";
+import { numberField } from "../fields.ts";
+import { bodyOf, formDialog } from "../form.ts";
 import { tell } from "../notices.ts";
 import { some } from "../words.ts";
 

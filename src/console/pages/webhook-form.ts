@@ -3,16 +3,8 @@ import { go } from "../address.ts";
 import { mayAct, petstore } from "../api.ts";
 import { guarded, withRecord } from "../changes.ts";
 import { h } from "../dom.ts";
-import {
-  bodyOf,
-  changedFrom,
-  type Field,
-  formDialog,
-  linesField,
-  numberField,
-  textField,
-  timeField,
-} from "../form.ts";
+import { type Field, linesField, numberField, textField, timeField } from "../fields.ts";
+import { bodyOf, changedFrom, formDialog } from "../form.ts";
 import { tell } from "../notices.ts";
 import { showLoss, showSecret } from "../secret.ts";
 import { severalField } from "../several-field.ts";
