@@ -2,7 +2,7 @@ import { Unavailable } from "../../core/failure.ts";
 import type { Arguments, Db, Statement } from "../statement.ts";
 import { UNKNOWN_OUTCOME } from "../trouble.ts";
 import type { Pool } from "./pool.ts";
-import { classified, isDeadEnd, isLockTimeout, isLoss, isStale } from "./trouble.ts";
+import { classified, isDeadEnd, isLockTimeout, isLoss, isOutdated } from "./trouble.ts";
 import type { Answered, Sent, Wire } from "./wire.ts";
 
 /** Connections of no more use that a piece of work may meet before it is refused. */
@@ -54,7 +54,7 @@ async function askOnce(pool: Pool, deadline: number, sent: Sent, which?: "fresh"
 }
 
 function end(pool: Pool, wire: Wire, cause: unknown): void {
-  if (isStale(cause)) pool.renew(wire);
+  if (isOutdated(cause)) pool.renew(wire);
   else wire.discard("it is of no more use");
 }
 

@@ -29,7 +29,8 @@ const BY_INDEX = "set enable_seqscan = off; set jit = off";
 /** Dealt out in this thread, so little at once. */
 const FOLDED_AT_ONCE = 1024 * 1024;
 
-const one = sql<{ one: number }>`select 1 as one`;
+/** Nothing is found and nothing is locked, but a server that takes no writes refuses it. */
+const wouldWrite = sql`select name from duties where false for update`;
 
 /** PostgreSQL: reads and writes in this process, on a bounded number of connections. */
 export function openPostgresEngine(options: EngineOptions): Engine {
@@ -41,6 +42,7 @@ export function openPostgresEngine(options: EngineOptions): Engine {
     lockMs: LOCK_MS,
     idleInTransactionMs: IDLE_IN_TRANSACTION_MS,
     settings: BY_INDEX,
+    isForWrites: true,
   };
   // Of one server: while either hears of it, neither gives it up.
   const server = pulse(options);
@@ -81,7 +83,8 @@ export function openPostgresEngine(options: EngineOptions): Engine {
   };
   const isAnswering = async () => {
     try {
-      return pool.isReachable() && (await watch.get(one, {})) !== null;
+      await watch.get(wouldWrite, {});
+      return pool.isReachable();
     } catch {
       return false;
     }

@@ -30,6 +30,7 @@ export async function migrate(
   wanted: readonly Migration[] = migrations,
 ): Promise<string[]> {
   await requireServer(wire);
+  await requireWrites(wire);
   await wire.send({ text: "begin" });
   let isChanging = false;
   try {
@@ -83,6 +84,15 @@ async function requireServer(wire: Wire): Promise<void> {
   if (encoding !== ENCODING)
     throw new UnusableDatabase(
       `The database is in ${encoding}, and Petstore needs ${ENCODING}. Make another: createdb -E ${ENCODING} -T template0 -O petstore petstore`,
+    );
+}
+
+async function requireWrites(wire: Wire): Promise<void> {
+  const { rows } = await wire.send({ text: "select current_setting('transaction_read_only') as it" });
+  if ((rows[0] as { it: string }).it === "on")
+    throw new UnusableDatabase(
+      "The PostgreSQL at this address takes no writes: it is a standby, or default_transaction_read_only is on. " +
+        "Name the primary with DATABASE_URL, or switch that off.",
     );
 }
 

@@ -25,7 +25,7 @@ export interface Pool {
   giveBack(wire: Wire): void;
   /** Whether whoever wants one for such a use waits for one to be given back, or behind others for one to be opened. */
   isTaken(use: Use): boolean;
-  /** What was prepared on it holds no more: ends it and all that were open beside it, those in use when they are given back. */
+  /** It is outdated: ends it and all that were open beside it, those in use when they are given back. */
   renew(wire: Wire): void;
   /** No answer came in time: ends the connection, and gives the server up if nothing else was heard of it either. */
   abandon(wire: Wire): void;

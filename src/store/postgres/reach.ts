@@ -1,7 +1,7 @@
 import { Unavailable } from "../../core/failure.ts";
 import type { Pulse } from "./pulse.ts";
-import { isFull } from "./trouble.ts";
-import { Lost, openWire, type WireSettings } from "./wire.ts";
+import { isFull, isReadOnly, ReadOnly } from "./trouble.ts";
+import { Lost, openWire, type Wire, type WireSettings } from "./wire.ts";
 import { drop, dropIdle, giveBack, type Wires } from "./wires.ts";
 
 /** A server that was heard of within this time is not given up, whatever becomes of one connection. */
@@ -62,6 +62,7 @@ async function openForAll(reach: Reach): Promise<void> {
 /** Whether a connect that failed tells of itself alone, because others of ours are served. */
 function isAlone(reach: Reach, error: unknown): boolean {
   const { open } = reach.wires;
+  if (isReadOnly(error)) return false;
   return isFull(error) ? open.size + reach.opening > 0 : open.size > 0 && isHeard(reach.server);
 }
 
@@ -76,12 +77,26 @@ async function openOne(reach: Reach): Promise<void> {
       server.heardAt = performance.now();
     },
   );
+  if (settings.isForWrites) await requireWrites(wire, settings.connectMs);
   // A server that is being stopped greets and says goodbye in one breath.
   if (wire.isLost) throw new Lost("the server ended it as it began");
   if (reach.isClosed || wires.open.size >= wires.most) return wire.discard("it is not needed");
   wires.open.add(wire);
   reached(reach);
   giveBack(wires, wire);
+}
+
+async function requireWrites(wire: Wire, withinMs: number): Promise<void> {
+  const timer = setTimeout(wire.discard, withinMs, "no answer came in time");
+  try {
+    const { rows } = await wire.send({ text: "show transaction_read_only" });
+    if ((rows[0] as { transaction_read_only: string }).transaction_read_only === "on") throw new ReadOnly();
+  } catch (error) {
+    wire.discard(String(error));
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function reached(reach: Reach): void {

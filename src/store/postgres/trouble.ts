@@ -12,7 +12,6 @@ const CONFLICTS: ReadonlySet<string> = new Set([
 /** Trouble of the server and not ours, by class or in full. */
 const TROUBLES: readonly string[] = [
   "08", // connection
-  "25006", // read only: a standby, or a primary that no longer is one
   "25P03", // idle in a transaction for too long
   "28", // refused to let us in
   "3D", // no such database
@@ -62,13 +61,31 @@ export function isLoss(error: unknown): boolean {
 }
 
 /** Whether what was prepared on the connection holds no more. */
-export function isStale(error: unknown): boolean {
+function isStale(error: unknown): boolean {
   return error instanceof pg.DatabaseError && STALE.has(error.code ?? "");
+}
+
+/** The server is none that can be written to. */
+export class ReadOnly extends Error {
+  constructor() {
+    super("The server takes no writes: it is a standby, or default_transaction_read_only is on.");
+    this.name = "ReadOnly";
+  }
+}
+
+/** Whether the server takes no writes; what it refused so was not done. Behind the same address there may be another by now. */
+export function isReadOnly(error: unknown): boolean {
+  return error instanceof ReadOnly || (error instanceof pg.DatabaseError && error.code === "25006");
 }
 
 /** Whether the connection is of no more use, though the server may be well. */
 export function isDeadEnd(error: unknown): boolean {
-  return isLoss(error) || isStale(error);
+  return isLoss(error) || isOutdated(error);
+}
+
+/** Whether the same goes for all that were opened before. */
+export function isOutdated(error: unknown): boolean {
+  return isStale(error) || isReadOnly(error);
 }
 
 /** What the caller is to be told: the server's trouble is `Unavailable`, what is left is a fault of ours. */

@@ -13,6 +13,8 @@ export interface WireSettings {
   readonly idleInTransactionMs: number;
   /** Other settings of the server for the connection, as a statement. */
   readonly settings?: string;
+  /** Whether a server that takes no writes is as good as none. */
+  readonly isForWrites?: boolean;
 }
 
 export interface Sent {

@@ -3,7 +3,7 @@ import type { Wire } from "./wire.ts";
 
 /** Connections that writes leave to reads, which are quick and never wait for a row. */
 const KEPT_FOR_READS = 2;
-const OUTDATED = "what was prepared on it holds no more";
+const OUTDATED = "what was known of its server holds no more";
 
 /** The connections of a pool, who has them, and who waits for one. */
 export interface Wires {
