@@ -50,7 +50,7 @@ svg { --page: #ffffff; --text: #1f2328; --quiet: #59636e; --grid: #e1e4e8; --our
 text { fill: var(--text) } .quiet { fill: var(--quiet) } .end { text-anchor: end } .middle { text-anchor: middle }
 .page { fill: var(--page) } .grid { stroke: var(--grid) } .mark { stroke: var(--text); fill: none } .inner { fill: var(--inner) }
 .ours { fill: var(--ours) } .dutiful { fill: var(--dutiful) } .peer { fill: var(--peer) } .floor { fill: var(--floor) }
-.curve { stroke: var(--ours); stroke-width: 2; fill: none }`;
+.curve { stroke: var(--ours); stroke-width: 2; fill: none } .over { paint-order: stroke; stroke: var(--page); stroke-width: 4px }`;
 
 export function picture(title: string, panels: readonly Panel[]): string {
   const width = (WIDTH - 2 * MARGIN - (COLUMNS - 1) * GAP) / COLUMNS;
@@ -187,7 +187,7 @@ export function line(title: string, unit: string, points: readonly Point[]): Pan
           [
             `<path class="mark" d="M${x(at)} ${y(low)}V${y(high)}m-3 0h6M${Number(x(at)) - 3} ${y(low)}h6"/>`,
             `<circle class="ours" cx="${x(at)}" cy="${y(middle)}" r="4"/>`,
-            `<text class="middle" x="${x(at)}" y="${Number(y(high)) - 6}">${shown(middle)}</text>`,
+            `<text class="middle over" x="${x(at)}" y="${Number(y(high)) - 6}">${shown(middle)}</text>`,
             `<text class="quiet middle" x="${x(at)}" y="${bottom + 16}">${short(at)}</text>`,
           ].join(""),
         ),
