@@ -14,7 +14,7 @@ export class PetstoreError extends Error {
   }
 }
 
-/** The server could not be reached, or its answer did not arrive whole. */
+/** The server could not be reached, or its answer did not arrive whole: whether a write was done is not known. */
 export class ConnectionError extends PetstoreError {
   override readonly name: "ConnectionError" | "TimeoutError" | "UnreadableAnswerError" = "ConnectionError";
 }

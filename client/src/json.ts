@@ -1,3 +1,6 @@
+import { UnreadableAnswerError } from "./errors.ts";
+import type { Route } from "./route.ts";
+
 /** JSON with bigints written as the integers they are. */
 export function jsonOf(value: unknown): string {
   if (typeof value === "bigint") return String(value);
@@ -19,6 +22,18 @@ export function queryOf(what: string, values: object): string {
   }
   const text = String(query);
   return text && `?${text}`;
+}
+
+/** What an answer or an event holds: a record, or a list where one is asked for. Somebody between may have sent a page of his own. */
+export function dataIn<T>(text: string, { what, isList }: Route): T {
+  let cause: unknown;
+  try {
+    const data = JSON.parse(text);
+    if (isList ? Array.isArray(data) : Object(data) === data) return data;
+  } catch (error) {
+    cause = error;
+  }
+  throw new UnreadableAnswerError(`${what} was answered with something other than its JSON.`, { cause });
 }
 
 function isPlain(value: unknown): value is object {

@@ -1,8 +1,8 @@
 import { routes } from "./api.ts";
 import type { Answer } from "./call.ts";
 import { deprecationNotice } from "./deprecation.ts";
-import { apiErrorOf, ConnectionError, PetstoreError, TimeoutError, UnreadableAnswerError } from "./errors.ts";
-import { jsonOf, queryOf } from "./json.ts";
+import { apiErrorOf, ConnectionError, PetstoreError, TimeoutError } from "./errors.ts";
+import { dataIn, jsonOf, queryOf } from "./json.ts";
 import type { ChangeOptions, Settings } from "./options.ts";
 import type { Leave, Pace } from "./pace.ts";
 import { rateLimitOf } from "./rates.ts";
@@ -41,7 +41,11 @@ export function sender(settings: Settings, pace: Pace): Send {
       const outcome = await attempt<T>(route, url, init, options, leave);
       if (!(outcome instanceof PetstoreError)) return outcome;
       const waitMs = retryWaitMs(outcome, tries, { ...settings, maxRetries });
-      if (waitMs === undefined) throw outcome;
+      if (waitMs === undefined) {
+        if (!isRead && outcome instanceof ConnectionError)
+          outcome.message += " Whether it was done is not known.";
+        throw outcome;
+      }
       settings.logger.debug?.(
         `${route.what}: try ${tries} failed (${outcome.message}); the next is in ${Math.round(waitMs)} ms.`,
       );
@@ -98,7 +102,7 @@ export function sender(settings: Settings, pace: Pace): Send {
     const text = await response.text();
     if (!response.ok) throw apiErrorOf(route.what, response, text);
     return {
-      data: dataOf<T>(route, text),
+      data: (status === 204 ? undefined : dataIn(text, route)) as T,
       status,
       headers,
       requestId: headers.get("x-request-id") ?? undefined,
@@ -133,12 +137,4 @@ export function initOf(
 function randomKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-function dataOf<T>({ what }: Route, text: string): T {
-  try {
-    return (text === "" ? undefined : JSON.parse(text)) as T;
-  } catch (cause) {
-    throw new UnreadableAnswerError(`${what} was answered with something other than JSON.`, { cause });
-  }
 }

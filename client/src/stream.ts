@@ -1,7 +1,7 @@
 import type { EventStream } from "./call.ts";
 import { apiErrorOf, ConnectionError, PetstoreError, TimeoutError, UnreadableAnswerError } from "./errors.ts";
 import { framesOf } from "./frames.ts";
-import { queryOf } from "./json.ts";
+import { dataIn, queryOf } from "./json.ts";
 import type { Settings, StreamOptions } from "./options.ts";
 import type { Pace } from "./pace.ts";
 import { initOf, limitsQuestion, type Request, type Send } from "./request.ts";
@@ -88,8 +88,9 @@ export function follower(settings: Settings, pace: Pace, send: Send): Follow {
           for await (const { id, data } of framesOf(chunksOf(body, ending.signal))) {
             // Several events may have come at once.
             if (signal?.aborted) return;
+            const event = data === undefined ? undefined : dataIn<T>(data, route);
             last = id ?? last;
-            if (data !== undefined) yield JSON.parse(data);
+            if (event !== undefined) yield event;
           }
           error = new ConnectionError(`${route.what} was ended by the server.`);
         } catch (thrown) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PetstoreError } from "../../../client/src/index.ts";
+import { PetstoreError, UnreadableAnswerError } from "../../../client/src/index.ts";
 import {
   refuse,
   reply,
@@ -58,6 +58,15 @@ const table: readonly Row[] = [
   },
   { name: "408 is repeated", script: [refuse(408, "request_timeout", after(1)), ok], at: [0, 1250] },
   { name: "malformed JSON is asked for again", script: [reply(200, '[{"id":1,'), ok], at: [0, 250] },
+  { name: "a success without a body is asked for again", script: [reply(200, ""), ok], at: [0, 250] },
+  { name: "JSON of another kind is asked for again", script: [reply(200, '"welcome"'), ok], at: [0, 250] },
+  {
+    name: "an answer that stays unreadable is given up",
+    script: [reply(200, "<h1>Welcome</h1>")],
+    at: [0, 250, 750, 1750, 3750],
+    error: "UnreadableAnswerError",
+    says: /was answered with something other than its JSON\./,
+  },
   {
     name: "a connection cut before the headers is tried again",
     script: [resetBeforeHeaders, ok],
@@ -188,6 +197,24 @@ async function outcome(
   if (says) assert.match(thrown.message, says);
   assert.equal(thrown.retryAfterSeconds, retryAfterSeconds ?? thrown.retryAfterSeconds);
 }
+
+test("a list that is no array is unreadable", async () => {
+  await using server = await scripted(reply(200, { welcome: true }));
+  await assert.rejects(async () => {
+    for await (const _ of server.client({ maxRetries: 0 }).pets.list()) assert.fail("there is no pet");
+  }, UnreadableAnswerError);
+});
+
+test("of a write whose answer was lost the error says that its outcome is not known, of a read it does not", async () => {
+  for (const lost of [resetBeforeHeaders, resetMidBody, reply(201, ""), reply(201, '{"id":1,')]) {
+    await using server = await scripted(lost);
+    const client = server.client({ maxRetries: 1 });
+    const says = /Whether it was done is not known\.$/;
+    await assert.rejects(client.orders.place({ petId: 7 }), { message: says });
+    assert.equal(server.arrivals.length, 2);
+    await assert.rejects(client.pets.list(), (error) => !says.test(String(error)));
+  }
+});
 
 test("full jitter takes anything between nothing and the whole back-off", async () => {
   for (const [chance, second] of [

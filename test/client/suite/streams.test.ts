@@ -142,6 +142,16 @@ test("an answer that is no stream is thrown after so many tries as are allowed",
   assert.equal(server.arrivals.length, 2);
 });
 
+test("an event that cannot be read is asked for again, and not passed over", async () => {
+  const broken = "id: 8\ndata: {\n\n";
+  await using server = await scripted([stream([frame(7), broken]), stream([frame(8)])]);
+  assert.deepEqual(await some(server.client().events.stream(), 2), ["7", "8"]);
+  await using other = await scripted(stream([broken]));
+  const events = other.client().events.stream({}, { maxRetries: 1 });
+  await assert.rejects(some(events, 1), { name: "UnreadableAnswerError" });
+  assert.equal(events.lastEventId, undefined);
+});
+
 test("an abort ends the loop quietly: while it waits for events, and while it waits to connect again", async () => {
   for (const script of [stream([frame(7)], "is silent"), [stream([frame(7)]), refuse(503, "unavailable")]]) {
     await using server = await scripted(script);
