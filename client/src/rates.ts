@@ -1,3 +1,6 @@
+/** No wait is longer in earnest, and every moment that it leads to is a date. */
+const LONGEST_SECONDS = 366 * 24 * 60 * 60;
+
 /** How a rate limit stood when an answer was given. */
 export interface RateLimit {
   /** Requests that the tighter window allows. */
@@ -28,13 +31,13 @@ export function rateLimitOf(headers: Headers): RateLimit | undefined {
       name,
       limit: limits.get(name) ?? 0,
       remaining: numberAt("r", about),
-      resetSeconds: numberAt("t", about),
+      resetSeconds: waitable(numberAt("t", about)),
     }),
   );
   const remaining = headers.get("x-ratelimit-remaining");
   if (windows.length === 0 && remaining !== null) {
     const limit = Number(headers.get("x-ratelimit-limit"));
-    const resetSeconds = Math.max(0, Number(headers.get("x-ratelimit-reset")) - answeredAt(headers));
+    const resetSeconds = waitable(Number(headers.get("x-ratelimit-reset")) - answeredAt(headers));
     windows = [{ name: "limit", limit, remaining: Number(remaining), resetSeconds }];
   }
   const [tightest] = [...windows].sort(
@@ -48,7 +51,11 @@ export function retryAfterSecondsOf(headers: Headers): number | undefined {
   const given = headers.get("retry-after");
   if (given === null) return undefined;
   const seconds = /^\d+$/.test(given) ? Number(given) : Date.parse(given) / 1000 - answeredAt(headers);
-  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
+  return Number.isNaN(seconds) ? undefined : waitable(seconds);
+}
+
+function waitable(seconds: number): number {
+  return Math.min(Math.max(0, seconds), LONGEST_SECONDS);
 }
 
 /** The server's own time, in seconds, so that a wrong clock on this side does not matter. */
