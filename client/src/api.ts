@@ -984,7 +984,7 @@ export type Role = "customer" | "staff" | "admin";
 
 /** What replaces a key by a new one. */
 export interface Rotation {
-  /** How long the old key still works, in days. */
+  /** How long the old key still works, in days; 0 ends it at once. */
   overlapDays?: number;
 }
 

@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import type { Key } from "../contract/access-shapes.ts";
-import { ROTATION_DAYS } from "../contract/bounds.ts";
+import { ROTATION_DAYS, ROTATION_DAYS_DEFAULT } from "../contract/bounds.ts";
 import { roles } from "../contract/route.ts";
 import { operator } from "../core/clients.ts";
 import { shownKey } from "../core/keys.ts";
@@ -73,9 +73,9 @@ function rotate(): Command {
     .argument("<id>", "The key's id, as the list shows it.", positive)
     .option(
       "--overlap-days <n>",
-      `How long the old key still works, 0 to ${ROTATION_DAYS} days.`,
+      `How long the old key still works, 0 to ${ROTATION_DAYS} days; 0 ends it at once.`,
       wholeNumber,
-      0,
+      ROTATION_DAYS_DEFAULT,
     )
     .option("--json", "Print JSON.")
     .addHelpText("after", "\nExample:\n  petstore keys rotate 7 --overlap-days 7")

@@ -1,4 +1,4 @@
-import { ROTATION_DAYS } from "./bounds.ts";
+import { ROTATION_DAYS, ROTATION_DAYS_DEFAULT } from "./bounds.ts";
 import { type Plan as PlanName, plans, type Quota } from "./plans.ts";
 import { roles } from "./route.ts";
 import { array, boolean, int, object, oneOf, partial, record, string, type Value } from "./shape.ts";
@@ -71,8 +71,8 @@ export const Rotation = object(
     overlapDays: int({
       minimum: 0,
       maximum: ROTATION_DAYS,
-      description: "How long the old key still works, in days.",
-    }).default(0),
+      description: "How long the old key still works, in days; 0 ends it at once.",
+    }).default(ROTATION_DAYS_DEFAULT),
   },
   { id: "Rotation", description: "What replaces a key by a new one." },
 );
