@@ -1536,8 +1536,9 @@ export interface WebhooksResource {
   list(query?: WebhooksListQuery, options?: CallOptions): ListCall<Webhook>;
   /**
    * Make a webhook.
-   * Events from now on are sent to the address, signed with the secret that this answer shows once. A webhook
-   * sees what the key that makes it may see. A client has at most 20.
+   * Events from now on are sent to the address, signed with the secret that this answer shows once, and a
+   * repetition with the same `Idempotency-Key` not again. A webhook sees what the key that makes it may see.
+   * A client has at most 20.
    * POST /webhooks, for keys of the role customer or above.
    * It is beta and may change.
    */
@@ -1565,10 +1566,10 @@ export interface WebhooksResource {
   remove(webhookId: number | bigint, options?: ChangeOptions): Call<undefined>;
   /**
    * Replace the secret of a webhook.
-   * The answer shows the new secret once. For the overlap deliveries carry a signature of each of the two. Of
-   * old secrets only the last is kept: a second rotation within the overlap ends the first secret at once. If
-   * the answer is lost, so is the secret: then make another webhook, and remove this one when the receiver
-   * knows the new secret.
+   * The answer shows the new secret once, and a repetition with the same `Idempotency-Key` not again. For the
+   * overlap deliveries carry a signature of each of the two. Of old secrets only the last is kept: a second
+   * rotation within the overlap ends the first secret at once. If the answer is lost, so is the secret: then
+   * make another webhook, and remove this one when the receiver knows the new secret.
    * POST /webhooks/{webhookId}/rotation, for keys of the role customer or above.
    * It is beta and may change.
    */
@@ -1605,7 +1606,9 @@ export interface AccountKeysResource {
   /**
    * Make a key.
    * Of a role at most the asking key's. The new key starts with the most strikes and the highest ban level
-   * that a key of the client has. Not while a key of the client is banned.
+   * that a key of the client has. Not while a key of the client is banned. The answer shows the key this
+   * once: a repetition with the same `Idempotency-Key` gives its record without the key. If the answer is
+   * lost, revoke the new key and make another.
    * POST /account/keys, for keys of the role customer or above.
    */
   create(body?: NewKey, options?: WriteOptions): Call<CreatedKey>;
@@ -1623,7 +1626,9 @@ export interface AccountKeysResource {
   /**
    * Replace a key.
    * A new key with the same role, name, strikes, ban and ban level; the old one works for the overlap. Not
-   * while a key of the client is banned.
+   * while a key of the client is banned. The answer shows the key this once: a repetition with the same
+   * `Idempotency-Key` gives its record without the key. If the answer is lost, revoke the new key and make
+   * another. A key that rotates itself without an overlap cannot ask again.
    * POST /account/keys/{keyId}/rotation, for keys of the role customer or above.
    */
   rotate(keyId: number | bigint, body?: Rotation, options?: WriteOptions): Call<CreatedKey>;
@@ -1694,6 +1699,8 @@ export interface AdminKeysResource {
   list(clientId: number | bigint, query?: AdminKeysListQuery, options?: CallOptions): ListCall<Key>;
   /**
    * Make a key for a client.
+   * The answer shows the key this once: a repetition with the same `Idempotency-Key` gives its record without
+   * the key. If the answer is lost, revoke the new key and make another.
    * POST /admin/clients/{clientId}/keys, for keys of the role admin.
    */
   create(clientId: number | bigint, body?: NewKey, options?: WriteOptions): Call<CreatedKey>;
@@ -1710,7 +1717,9 @@ export interface AdminKeysResource {
   revoke(keyId: number | bigint, options?: WriteOptions): Call<undefined>;
   /**
    * Replace a key.
-   * A new key with the same role, name, strikes, ban and ban level; the old one works for the overlap.
+   * A new key with the same role, name, strikes, ban and ban level; the old one works for the overlap. The
+   * answer shows the key this once: a repetition with the same `Idempotency-Key` gives its record without the
+   * key. If the answer is lost, revoke the new key and make another.
    * POST /admin/keys/{keyId}/rotation, for keys of the role admin.
    */
   rotate(keyId: number | bigint, body?: Rotation, options?: WriteOptions): Call<CreatedKey>;

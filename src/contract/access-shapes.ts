@@ -94,6 +94,10 @@ export const Key = object(keyFields, { id: "Key", description: "A key without it
 export type Key = Value<typeof Key>;
 export const Keys = array(Key, { id: "Keys", description: "A page of a client's keys." });
 
+/** What whoever makes a key has to know. */
+export const keyShownOnce =
+  "The answer shows the key this once: a repetition with the same `Idempotency-Key` gives its record without the key. If the answer is lost, revoke the new key and make another.";
+
 export const CreatedKey = object(
   {
     ...keyFields,

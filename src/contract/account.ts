@@ -4,6 +4,7 @@ import {
   CreatedKey,
   Key,
   Keys,
+  keyShownOnce,
   Limits,
   NewKey,
   Rotation,
@@ -83,8 +84,7 @@ export const account = {
     create: {
       at: "POST /account/keys",
       summary: "Make a key",
-      description:
-        "Of a role at most the asking key's. The new key starts with the most strikes and the highest ban level that a key of the client has. Not while a key of the client is banned.",
+      description: `Of a role at most the asking key's. The new key starts with the most strikes and the highest ban level that a key of the client has. Not while a key of the client is banned. ${keyShownOnce}`,
       role: "customer",
       body: NewKey,
       returns: CreatedKey,
@@ -118,8 +118,7 @@ export const account = {
     rotate: {
       at: "POST /account/keys/{keyId}/rotation",
       summary: "Replace a key",
-      description:
-        "A new key with the same role, name, strikes, ban and ban level; the old one works for the overlap. Not while a key of the client is banned.",
+      description: `A new key with the same role, name, strikes, ban and ban level; the old one works for the overlap. Not while a key of the client is banned. ${keyShownOnce} A key that rotates itself without an overlap cannot ask again.`,
       role: "customer",
       params: { keyId: accessIds.keyId },
       body: Rotation,

@@ -10,6 +10,7 @@ import {
   CreatedKey,
   Key,
   Keys,
+  keyShownOnce,
   NewBan,
   NewClient,
   NewKey,
@@ -134,6 +135,7 @@ export const admin = {
     create: {
       at: "POST /admin/clients/{clientId}/keys",
       summary: "Make a key for a client",
+      description: keyShownOnce,
       role: "admin",
       params: { clientId },
       body: NewKey,
@@ -171,8 +173,7 @@ export const admin = {
     rotate: {
       at: "POST /admin/keys/{keyId}/rotation",
       summary: "Replace a key",
-      description:
-        "A new key with the same role, name, strikes, ban and ban level; the old one works for the overlap.",
+      description: `A new key with the same role, name, strikes, ban and ban level; the old one works for the overlap. ${keyShownOnce}`,
       role: "admin",
       params: { keyId },
       body: Rotation,

@@ -117,7 +117,7 @@ const headerParameters = {
   ),
   "Idempotency-Key": header(
     "Idempotency-Key",
-    "Makes a repetition safe: the same key within 24 hours gives the first answer again.",
+    "Makes a repetition safe: the same key within 24 hours gives the first answer again, without the secret if it showed one.",
     "5b6c0d0e-1f7a-4d0b-9a52-0d4f9f6f3c11",
   ),
   "If-Match": header("If-Match", "The write is done only if the record still has this ETag.", '"p3"'),

@@ -73,7 +73,7 @@ export const webhooks = {
     at: "POST /webhooks",
     summary: "Make a webhook",
     description:
-      "Events from now on are sent to the address, signed with the secret that this answer shows once. A webhook sees what the key that makes it may see. A client has at most 20.",
+      "Events from now on are sent to the address, signed with the secret that this answer shows once, and a repetition with the same `Idempotency-Key` not again. A webhook sees what the key that makes it may see. A client has at most 20.",
     role: "customer",
     body: NewWebhook,
     returns: CreatedWebhook,
@@ -128,7 +128,7 @@ export const webhooks = {
     at: "POST /webhooks/{webhookId}/rotation",
     summary: "Replace the secret of a webhook",
     description:
-      "The answer shows the new secret once. For the overlap deliveries carry a signature of each of the two. Of old secrets only the last is kept: a second rotation within the overlap ends the first secret at once. If the answer is lost, so is the secret: then make another webhook, and remove this one when the receiver knows the new secret.",
+      "The answer shows the new secret once, and a repetition with the same `Idempotency-Key` not again. For the overlap deliveries carry a signature of each of the two. Of old secrets only the last is kept: a second rotation within the overlap ends the first secret at once. If the answer is lost, so is the secret: then make another webhook, and remove this one when the receiver knows the new secret.",
     role: "customer",
     params: { webhookId },
     body: SecretRotation,

@@ -205,6 +205,12 @@ each(secrets, "tells its secret once: a repetition has all but that, and none is
   expect(store.logged()).not.toContain(secret);
 });
 
+each(secrets, "says in its description that a repetition has no secret", async ({ route }) => {
+  expect(route.description).toMatch(
+    /a repetition with the same `Idempotency-Key` (gives its record without|not again)/,
+  );
+});
+
 each(secrets, "tells its secret to one of many repetitions that arrive together", async (endpoint) => {
   const { send } = await aCall(store, endpoint);
   const headers = keyed(newKey());
