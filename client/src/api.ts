@@ -84,8 +84,10 @@ export interface AdminWebhook {
   clientId: number;
 }
 
-/** What an operator can change of a client's webhook. */
+/** What an operator can change of a client's webhook. An `id` must be the path's. */
 export interface AdminWebhookUpdate {
+  /** The record's id. */
+  id?: number | bigint;
   /**
    * `false` sends nothing more, and the client cannot enable it; `true` sends what still waits, and then what
    * happens from now on.
@@ -187,7 +189,7 @@ export interface CategoryReplacement {
   description?: string;
 }
 
-/** The fields of a category to change; `null` clears the description. */
+/** The fields of a category to change; `null` clears the description. An `id` must be the path's. */
 export interface CategoryUpdate {
   /** The record's id. */
   id?: number | bigint;
@@ -238,8 +240,10 @@ export interface Client {
   createdAt: string;
 }
 
-/** The fields of a client to change. The counters go on as they are. */
+/** The fields of a client to change. The counters go on as they are. An `id` must be the path's. */
 export interface ClientUpdate {
+  /** The record's id. */
+  id?: number | bigint;
   /** What the client is called. */
   name?: string;
   /**
@@ -770,7 +774,9 @@ export interface OrderPlacedEvent {
   data: Order;
 }
 
-/** The fields of an open order to change; `petId: null` makes it a draft again. */
+/**
+ * The fields of an open order to change; `petId: null` makes it a draft again. An `id` must be the path's.
+ */
 export interface OrderUpdate {
   /** The record's id. */
   id?: number | bigint;
@@ -1119,8 +1125,12 @@ export interface WebhookDisabledEvent {
   data: WebhookDisabled;
 }
 
-/** The fields of a webhook to change; `null` clears the types or the description. */
+/**
+ * The fields of a webhook to change; `null` clears the types or the description. An `id` must be the path's.
+ */
 export interface WebhookUpdate {
+  /** The record's id. */
+  id?: number | bigint;
   /** Where events are sent: https, on a public address, without user name, password and fragment. */
   url?: string;
   /** Only events of these types; without it, all that the webhook may see. */

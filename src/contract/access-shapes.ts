@@ -38,10 +38,15 @@ export type NewClient = Value<typeof NewClient>;
 
 export const ClientUpdate = object(
   partial({
+    id: givenId,
     ...clientFields,
     suspended: boolean({ description: "`true` refuses all its keys, `false` lets them in again." }),
   }),
-  { id: "ClientUpdate", description: "The fields of a client to change. The counters go on as they are." },
+  {
+    id: "ClientUpdate",
+    description:
+      "The fields of a client to change. The counters go on as they are. An `id` must be the path's.",
+  },
 );
 export type ClientUpdate = Value<typeof ClientUpdate>;
 

@@ -112,7 +112,8 @@ export const CategoryReplacement = object(
 
 export const CategoryUpdate = object(partial({ id: givenId, name, description: description.nullable() }), {
   id: "CategoryUpdate",
-  description: "The fields of a category to change; `null` clears the description.",
+  description:
+    "The fields of a category to change; `null` clears the description. An `id` must be the path's.",
 });
 
 export const Category = object(
@@ -156,7 +157,8 @@ export const OrderUpdate = object(
   }),
   {
     id: "OrderUpdate",
-    description: "The fields of an open order to change; `petId: null` makes it a draft again.",
+    description:
+      "The fields of an open order to change; `petId: null` makes it a draft again. An `id` must be the path's.",
   },
 );
 export type OrderUpdate = Value<typeof OrderUpdate>;

@@ -32,6 +32,7 @@ export const NewWebhook = object(fields, { id: "NewWebhook", description: "What 
 
 export const WebhookUpdate = object(
   partial({
+    id: givenId,
     url: fields.url,
     types: types.nullable(),
     description: description.nullable(),
@@ -42,7 +43,8 @@ export const WebhookUpdate = object(
   }),
   {
     id: "WebhookUpdate",
-    description: "The fields of a webhook to change; `null` clears the types or the description.",
+    description:
+      "The fields of a webhook to change; `null` clears the types or the description. An `id` must be the path's.",
   },
 );
 export type WebhookUpdate = Value<typeof WebhookUpdate>;
@@ -88,12 +90,16 @@ export const AdminWebhooks = array(AdminWebhook, {
 
 export const AdminWebhookUpdate = object(
   partial({
+    id: givenId,
     enabled: boolean({
       description:
         "`false` sends nothing more, and the client cannot enable it; `true` sends what still waits, and then what happens from now on.",
     }),
   }),
-  { id: "AdminWebhookUpdate", description: "What an operator can change of a client's webhook." },
+  {
+    id: "AdminWebhookUpdate",
+    description: "What an operator can change of a client's webhook. An `id` must be the path's.",
+  },
 );
 
 export const CreatedWebhook = object(

@@ -1,7 +1,13 @@
 import type { PetstoreApi } from "../contract/api.ts";
 import type { Int64 } from "../contract/shapes.ts";
 import type { AdminWebhook } from "../contract/webhook-shapes.ts";
-import { type Operations, type ReadContext, requireMatch, type WriteContext } from "./context.ts";
+import {
+  type Operations,
+  type ReadContext,
+  requireMatch,
+  requireSameId,
+  type WriteContext,
+} from "./context.ts";
 import { deliveriesOf } from "./deliveries.ts";
 import { noWebhook } from "./own-webhooks.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
@@ -26,9 +32,10 @@ export const adminWebhooks: Operations<PetstoreApi["admin"]["webhooks"]> = {
     return tagged(await anyWebhook(cx, webhookId), cx.now);
   },
 
-  async update(cx, { webhookId, body: { enabled } }) {
+  async update(cx, { webhookId, body: { id, enabled } }) {
     const before = await anyWebhook(cx, webhookId);
     requireMatch(cx, webhookTag(before, cx.now));
+    requireSameId(id, webhookId);
     if (enabled === undefined) return tagged(before, cx.now);
     const to = await switched(cx.store, before, enabled ? null : "operator");
     const webhook = await change(cx, before, { ...before, ...to });

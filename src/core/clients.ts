@@ -3,7 +3,7 @@ import type { Client, ClientUpdate } from "../contract/access-shapes.ts";
 import type { PetstoreApi } from "../contract/api.ts";
 import { type Plan, plans, type Quota } from "../contract/plans.ts";
 import type { Int64 } from "../contract/shapes.ts";
-import { type Operations, type ReadContext, requireMatch } from "./context.ts";
+import { type Operations, type ReadContext, requireMatch, requireSameId } from "./context.ts";
 import { fail } from "./failure.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
 import type { ClientRecord, Writes } from "./ports.ts";
@@ -40,6 +40,7 @@ export const clients: Operations<PetstoreApi["admin"]["clients"]> = {
   async update(cx, { clientId, body }) {
     const before = await knownClient(cx, clientId);
     requireMatch(cx, clientTag(before));
+    requireSameId(body.id, clientId);
     const after = changed(before, body, cx.now);
     if (deepEquals(before, after)) return tagged(before);
     await guardOperator(cx, before, after);

@@ -2,7 +2,7 @@ import type { PetstoreApi } from "../contract/api.ts";
 import { WEBHOOKS_OF_A_CLIENT } from "../contract/bounds.ts";
 import { roles } from "../contract/route.ts";
 import type { WebhookUpdate } from "../contract/webhook-shapes.ts";
-import { type Operations, requireMatch, type WriteContext } from "./context.ts";
+import { type Operations, requireMatch, requireSameId, type WriteContext } from "./context.ts";
 import { deliveries, shownDelivery } from "./deliveries.ts";
 import { OUT_OF_ORDER_MS, SOURCE } from "./events.ts";
 import { Conflict, fail } from "./failure.ts";
@@ -61,6 +61,7 @@ export const webhooks: Operations<PetstoreApi["webhooks"]> = {
   async update(cx, { webhookId, body }) {
     const before = await ownWebhook(cx, webhookId);
     requireMatch(cx, webhookTag(before, cx.now));
+    requireSameId(body.id, webhookId);
     requireOwnSay(before);
     if (body.url !== undefined) {
       requireSendable(body.url, cx.rules.webhooks.allowPrivate);

@@ -11,6 +11,12 @@ const call = refusedCalls(store);
 const withBodies = everyEndpoint.filter(({ route }) => route.body);
 const without = everyEndpoint.filter(({ method, route }) => method !== "GET" && !route.body);
 
+/** What changes a record that has an id. */
+const changes = everyEndpoint.filter(
+  ({ method, route }) =>
+    ["PUT", "PATCH"].includes(method) && "id" in ((route.returns as { fields?: object }).fields ?? {}),
+);
+
 function limitOf({ route }: Endpoint): number {
   return route.large ? LARGE_BODY_BYTES : BODY_BYTES;
 }
@@ -193,6 +199,20 @@ each(withBodies, "names every wrong field of a body at once, unknown ones too", 
     expect(message).toContain(
       known.includes(field.replace(prefix, "")) ? "got an object" : "is not a known field",
     );
+});
+
+each(changes, "takes the id of its own record, and no other", async (endpoint) => {
+  const { send, body, path } = await aCall(store, endpoint);
+  const id = Number(path.split("/").at(-1));
+  for (const other of [id + 1, 9223372036854775807n]) {
+    const raw = JSON.stringify({ id: 0, ...(body as object) }).replace('"id":0', `"id":${other}`);
+    const reply = await refused(store, "invalid_body", () => send({ raw }));
+    expect(reply.body.details).toEqual([
+      { field: "id", message: `is read-only and must be the path's ${id} if given, got ${other}` },
+    ]);
+  }
+  const reply = await send({ body: { id, ...(body as object) } });
+  expect([reply.status, reply.body.id]).toEqual([200, id]);
 });
 
 each(without, "asks for no body and no media type", async (endpoint) => {
