@@ -1,4 +1,4 @@
-import { existsSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { withoutPassword } from "../addresses.ts";
@@ -14,6 +14,7 @@ import {
   isPostgres,
   openStore,
 } from "../store/open.ts";
+import { keptOut } from "../store/rights.ts";
 import { DatabaseTrouble } from "./say.ts";
 
 type Name = keyof typeof settings;
@@ -108,10 +109,23 @@ export async function fillingDatabase<T>(
 
 /** In the wrong folder a command would change a new store, which no server knows. */
 export function requireDatabase({ databaseUrl }: Pick<Config, "databaseUrl">): void {
-  if (isPostgres(databaseUrl) || (existsSync(databaseUrl) && statSync(databaseUrl).size > 0)) return;
-  throw new DatabaseTrouble(
-    `There is no database at ${databaseUrl}. Name it with DATABASE_URL, or make it with 'petstore serve' or 'petstore migrate'.`,
+  if (isPostgres(databaseUrl) || sizeOf(databaseUrl) > 0) return;
+  throw noDatabase(databaseUrl);
+}
+
+function noDatabase(file: string): DatabaseTrouble {
+  return new DatabaseTrouble(
+    `There is no database at ${file}. Name it with DATABASE_URL, or make it with 'petstore serve' or 'petstore migrate'.`,
   );
+}
+
+/** One that is hidden from this user is not taken for one that is not there. */
+function sizeOf(file: string): number {
+  try {
+    return statSync(file).size;
+  } catch (error) {
+    throw keptOut(file, error) ?? noDatabase(file);
+  }
 }
 
 /** What an import is filling is empty to all others until it has ended, and goes again if it fails. */

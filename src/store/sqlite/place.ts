@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import {
   closeSync,
+  constants,
   existsSync,
   fchownSync,
   lstatSync,
@@ -15,6 +16,9 @@ import {
 } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { Unavailable } from "../../core/failure.ts";
+import { keptOut, requireRights } from "../rights.ts";
+
+const { O_DIRECTORY, O_NOFOLLOW } = constants;
 
 /** What stands beside a database and is part of it: a log that is not yet copied, or a journal that is not yet undone. */
 export const PARTS = ["-wal", "-journal"] as const;
@@ -29,28 +33,35 @@ const FIRST_MS = 500;
 /** Either keeps all others from holding the lock; an import's can still be read, which tells it from a server's. */
 const HOLDS = { serve: "begin exclusive", fill: "begin immediate" } as const;
 
-/** What is in the store is nobody's business but its owner's: folder and file are made so. */
+/** What is in the store is nobody's business but its owner's: folder and file are made so. Refused if they cannot be written. */
 export function makePlace(path: string): void {
+  const file = leadsTo(path);
+  makeFile(file);
+  requireRights(FILES.map((each) => file + each));
+}
+
+function makeFile(file: string): void {
   try {
-    const file = leadsTo(path);
+    const missing = missingFolders(file).reverse();
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    for (const folder of missing) giveToOwner(folder, O_DIRECTORY | O_NOFOLLOW);
     // Only ever a new file: closing another descriptor of an open database would drop the process's locks on it.
-    const descriptor = openSync(file, "wx", 0o600);
-    giveToOwnerOf(dirname(file), descriptor);
-    closeSync(descriptor);
+    giveToOwner(file, "wx");
   } catch (error) {
-    if ((error as { code?: string }).code !== "EEXIST") throw new Unavailable(error);
+    if ((error as { code?: string }).code !== "EEXIST") throw keptOut(file, error) ?? new Unavailable(error);
   }
 }
 
 /** What root makes in the folder of the server's own user must be that user's, or the server's next start is refused. */
-function giveToOwnerOf(folder: string, descriptor: number): void {
-  if (process.getuid?.() !== 0) return;
-  const { uid, gid } = statSync(folder);
+function giveToOwner(made: string, flags: string | number): void {
+  const descriptor = openSync(made, flags, 0o600);
   try {
-    if (uid !== 0) fchownSync(descriptor, uid, gid);
+    const { uid, gid } = statSync(dirname(made));
+    if (process.getuid?.() === 0 && uid !== 0) fchownSync(descriptor, uid, gid);
   } catch {
     // Not every root may: then it is root's, and root's server can use it.
+  } finally {
+    closeSync(descriptor);
   }
 }
 
