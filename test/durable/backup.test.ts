@@ -1,6 +1,6 @@
 // Backups beside a server that sells, and backups and restores that are killed at any of their steps.
 import { beforeAll, expect, test } from "bun:test";
-import { cpSync, existsSync, readdirSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { OpenedStore } from "../../src/store/engine.ts";
 import { openStore } from "../../src/store/sqlite/store.ts";
@@ -183,6 +183,28 @@ test(
   },
   TIME_LIMIT_MS,
 );
+
+test("what was left of an older backup by another name goes with the next, and what may be under way stays", async () => {
+  using shop = await aShop();
+  const left = (name: string, pid: number, hours: number) => {
+    const file = `${name}.partial-${pid}-0123abcd`;
+    writeFileSync(shop.file(file), "half a store");
+    const at = (Date.now() - hours * 3_600_000) / 1000;
+    utimesSync(shop.file(file), at, at);
+    return file;
+  };
+  const nobody = 999_999_999;
+  left("yesterday.db", nobody, 13);
+  left("yesterday.db", process.pid, 13);
+  left("new.db", nobody, 0);
+  const mayBe = [left("elsewhere.db", nobody, 1), left("new.db", process.pid, 1)];
+  const { code, stderr } = await petstore(["backup", "new.db"], {
+    env: { DATABASE_URL: shop.database },
+    in: shop.path,
+  });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(readdirSync(shop.path).sort()).toEqual(["backup.db", "data", "new.db", ...mayBe].sort());
+});
 
 test("a backup that is told to stop takes away what is half done", async () => {
   using shop = await aShop();

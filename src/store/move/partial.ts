@@ -1,6 +1,19 @@
-import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { CannotMove } from "./moving.ts";
+
+const PARTIAL = /^(.+)\.partial-(\d+)-[0-9a-f]{8}(?:-journal)?$/;
+/** Longer than any copy is proven, while nothing is written to it. */
+const LEFT_AFTER_MS = 12 * 60 * 60_000;
 
 /** Another name beside a file's own, for as long as not all of it is there. What killed processes have left by such names goes. */
 export function partialOf(file: string): string {
@@ -34,16 +47,26 @@ export function inWords(error: unknown, file: string): unknown {
   return new CannotMove(`Cannot write ${file}: ${message}.`);
 }
 
+/** Of other names, as those of yesterday's backups, only what is old: another machine may be writing to the same folder. */
 function removeLeftovers(file: string): void {
   const folder = dirname(file);
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder)) {
-    const pid =
-      name.startsWith(basename(file)) &&
-      /^\.partial-(\d+)-[0-9a-f]{8}(-journal)?$/.exec(name.slice(basename(file).length))?.[1];
-    if (pid && (Number(pid) === process.pid || !isRunning(Number(pid))))
-      rmSync(join(folder, name), { force: true });
+    const [, whole, pid] = PARTIAL.exec(name) ?? [];
+    if (whole === undefined) continue;
+    const path = join(folder, name);
+    const isAbandoned = whole === basename(file) && !isRunningBeside(Number(pid));
+    if (isAbandoned || isOld(path)) rmSync(path, { force: true });
   }
+}
+
+function isOld(path: string): boolean {
+  const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? { mtimeMs: 0 };
+  return Date.now() - mtimeMs > LEFT_AFTER_MS;
+}
+
+function isRunningBeside(pid: number): boolean {
+  return pid !== process.pid && isRunning(pid);
 }
 
 function isRunning(pid: number): boolean {
