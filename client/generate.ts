@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { api, everyEndpoint } from "../src/contract/api.ts";
 import { errors } from "../src/contract/errors.ts";
 import { eventData } from "../src/contract/event-shapes.ts";
-import type { Api, Endpoint } from "../src/contract/route.ts";
+import { type Api, type Endpoint, isWrite, takesIfMatch } from "../src/contract/route.ts";
 import { componentSchemas } from "../src/contract/shape.ts";
 import { docsOf, documented, fieldsOf, isArray, type Schema, type Schemas, typeOf } from "./schema-types.ts";
 
@@ -74,7 +74,8 @@ function resourceName(id: string): string {
   return `${pascal(id)}Resource${id === "" ? "s" : ""}`;
 }
 
-function methodOf(name: string, { id, method, route }: Endpoint): string {
+function methodOf(name: string, endpoint: Endpoint): string {
+  const { id, method, route } = endpoint;
   const doc = docsOf(
     [
       `${route.summary}.`,
@@ -85,17 +86,21 @@ function methodOf(name: string, { id, method, route }: Endpoint): string {
     ],
     "  ",
   );
-  const isChange = method !== "GET";
-  const takesIfMatch = isChange && route.kind === "record" && !route.location;
   const parameters = [
     ...Object.entries(route.params ?? {}).map(
       ([each, shape]) => `${each}: ${typeOf(shape.schema as Schema, schemas, "")}`,
     ),
     ...(route.body ? [bodyParameter(method, route.body.schema as Schema, route.body.id)] : []),
     ...(route.query ? [`query?: ${queryName(id)}`] : []),
-    `options?: ${takesIfMatch ? "ChangeOptions" : isChange ? "WriteOptions" : route.kind === "stream" ? "StreamOptions" : "CallOptions"}`,
+    `options?: ${optionsOf(endpoint)}`,
   ];
   return `${doc}  ${name}(${parameters.join(", ")}): ${answerOf(route)};\n`;
+}
+
+function optionsOf({ method, route }: Endpoint): string {
+  if (takesIfMatch(method, route)) return "ChangeOptions";
+  if (isWrite(method)) return "WriteOptions";
+  return route.kind === "stream" ? "StreamOptions" : "CallOptions";
 }
 
 /** What nothing is required of can be left out of a creation. */

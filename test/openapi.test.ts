@@ -7,7 +7,14 @@ import { everyEndpoint } from "../src/contract/api.ts";
 import { errors } from "../src/contract/errors.ts";
 import { openapi } from "../src/contract/openapi.ts";
 import { errorsOf } from "../src/contract/owed.ts";
-import { type Endpoint, isWrite, mediaType, successStatus, takesIfMatch } from "../src/contract/route.ts";
+import {
+  type Endpoint,
+  isWrite,
+  mediaType,
+  successStatus,
+  takesIfMatch,
+  takesIfNoneMatch,
+} from "../src/contract/route.ts";
 import { problemsOf } from "../src/contract/shape.ts";
 import { ErrorBody } from "../src/contract/shapes.ts";
 import { aStore, type TestStore } from "./harness.ts";
@@ -171,7 +178,7 @@ for (const endpoint of everyEndpoint) {
   });
 
   test(`${id} documents exactly the statuses that it can give`, () => {
-    const isConditional = method === "GET" && route.kind === "record";
+    const isConditional = takesIfNoneMatch(method, route);
     const statuses = [
       success,
       ...(isConditional ? [304] : []),
@@ -224,7 +231,7 @@ for (const endpoint of everyEndpoint) {
     const headers = ["API-Version", "Prefer", "X-Request-Id"];
     if (isWrite(method)) headers.push("Idempotency-Key");
     if (takesIfMatch(method, route)) headers.push("If-Match");
-    if (method === "GET" && route.kind === "record") headers.push("If-None-Match");
+    if (takesIfNoneMatch(method, route)) headers.push("If-None-Match");
     expect(named("header")).toEqual(expect.arrayContaining(headers));
     for (const { description, schema, example, in: place } of parametersOf(endpoint)) {
       expect(description).toBeString();

@@ -1,6 +1,6 @@
 import { API_VERSION, everyEndpoint } from "./api.ts";
 import { errorExamples, headerComponents, responsesOf } from "./responses.ts";
-import { type Endpoint, isWrite, takesIfMatch } from "./route.ts";
+import { type Endpoint, isWrite, takesIfMatch, takesIfNoneMatch } from "./route.ts";
 import { componentSchemas, type Json, type Shapes } from "./shape.ts";
 
 /** The dates that the document tells of. */
@@ -94,7 +94,7 @@ function parametersOf({ method, route }: Endpoint): Json[] {
   const headers = ["API-Version", "Prefer", "X-Request-Id"];
   if (isWrite(method)) headers.push("Idempotency-Key");
   if (takesIfMatch(method, route)) headers.push("If-Match");
-  if (method === "GET" && route.kind === "record") headers.push("If-None-Match");
+  if (takesIfNoneMatch(method, route)) headers.push("If-None-Match");
   if (route.kind === "stream") headers.push("Last-Event-ID");
   return [
     ...parametersIn("path", route.params ?? {}),

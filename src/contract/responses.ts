@@ -1,7 +1,7 @@
 import { API_VERSION, everyEndpoint } from "./api.ts";
 import { type ErrorCode, errors } from "./errors.ts";
 import { errorsOf } from "./owed.ts";
-import { type Endpoint, isWrite, mediaType, successStatus } from "./route.ts";
+import { type Endpoint, isWrite, mediaType, successStatus, takesIfNoneMatch } from "./route.ts";
 import type { Json } from "./shape.ts";
 import { ErrorBody } from "./shapes.ts";
 
@@ -16,7 +16,7 @@ export function responsesOf(endpoint: Endpoint, shared: Json): Json {
     ...(route.returns && { content: { [mediaType(route)]: contentOf(endpoint) } }),
     ...linksOf(id, route.location),
   };
-  if (method === "GET" && route.kind === "record") {
+  if (takesIfNoneMatch(method, route)) {
     responses[304] = {
       description: "The record still has the ETag of `If-None-Match`.",
       headers: headersOf(endpoint, 304),

@@ -109,8 +109,13 @@ export function isWrite(method: Method): boolean {
 }
 
 /** Whether a write changes one record that is there already, so that `If-Match` has a meaning. */
-export function takesIfMatch(method: Endpoint["method"], route: Endpoint["route"]): boolean {
+export function takesIfMatch(method: Method, route: Route): boolean {
   return isWrite(method) && route.kind === "record" && route.location === undefined;
+}
+
+/** Whether one record is read, of which `If-None-Match` may say that the caller has it. */
+export function takesIfNoneMatch(method: Method, { kind }: Route): boolean {
+  return !isWrite(method) && kind === "record";
 }
 
 function isRoute(entry: Route | Api): entry is Route {

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { everyEndpoint } from "../../src/contract/api.ts";
-import { isWrite, successStatus, takesIfMatch } from "../../src/contract/route.ts";
+import { isWrite, successStatus, takesIfMatch, takesIfNoneMatch } from "../../src/contract/route.ts";
 import type { Person } from "../harness.ts";
 import { aCall, each, refused, refusedCalls, theStore } from "./calls.ts";
 
 const store = theStore();
 const call = refusedCalls(store);
-const records = everyEndpoint.filter(({ method, route }) => method === "GET" && route.kind === "record");
+const records = everyEndpoint.filter(({ method, route }) => takesIfNoneMatch(method, route));
 const changes = everyEndpoint.filter(({ method, route }) => takesIfMatch(method, route));
 const writes = everyEndpoint.filter(({ method }) => isWrite(method));
 const others = writes.filter(({ method, route }) => !takesIfMatch(method, route));

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import { everyEndpoint } from "../../src/contract/api.ts";
 import { type ErrorCode, errors } from "../../src/contract/errors.ts";
-import { isWrite, successStatus, takesIfMatch } from "../../src/contract/route.ts";
+import { isWrite, successStatus, takesIfMatch, takesIfNoneMatch } from "../../src/contract/route.ts";
 import { operator } from "../../src/core/clients.ts";
 import { BODY_BYTES, LARGE_BODY_BYTES } from "../../src/http/body.ts";
 import { follow } from "../following.ts";
@@ -32,7 +32,7 @@ each(everyEndpoint, "costs what it must and says what is left, whatever it answe
   await scene.expect(await scene.newCall(), {}, success);
   const call = await scene.newCall();
   if (method === "GET") await scene.expect(call, { method: "HEAD" }, 200);
-  if (method === "GET" && route.kind === "record") {
+  if (takesIfNoneMatch(method, route)) {
     const { headers } = await scene.expect(call, {}, 200);
     await scene.expect(call, { headers: { "if-none-match": headers.get("etag") as string } }, 304);
   }
