@@ -1,4 +1,4 @@
-import { clientEvents, type EventType, eventTypes } from "./event-types.ts";
+import { clientEvents, EVENT_SOURCE, type EventType, eventTypes } from "./event-types.ts";
 import { array, int, object, oneOf, type Shape, string, union, type Value } from "./shape.ts";
 import { Category, InventoryItem, id, Order, Pet, PetStatus } from "./shapes.ts";
 import { moment } from "./times.ts";
@@ -93,9 +93,6 @@ export const eventData = {
 } as const satisfies Record<EventType, Shape<unknown>>;
 
 export type EventData = { readonly [T in EventType]: Value<(typeof eventData)[T]> };
-
-/** Where all events come from, as CloudEvents wants it told. */
-export const EVENT_SOURCE = "/petstore";
 
 export const EventName = oneOf(eventTypes, { id: "EventType", description: "What happened." });
 

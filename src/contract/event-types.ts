@@ -1,3 +1,6 @@
+/** Where all events come from, as CloudEvents wants it told. */
+export const EVENT_SOURCE = "/petstore";
+
 /** Events of the catalogue, which everybody sees. */
 export const catalogueEvents = [
   "pet.created",

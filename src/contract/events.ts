@@ -1,4 +1,5 @@
 import { EventName, StoreEvent, StoreEvents } from "./event-shapes.ts";
+import { EVENT_SOURCE } from "./event-types.ts";
 import type { Api } from "./route.ts";
 import { array, custom, problemsOf, shown, string } from "./shape.ts";
 import { paging } from "./shapes.ts";
@@ -7,7 +8,7 @@ import { dateTime } from "./times.ts";
 const event = {
   specversion: "1.0",
   id: "41",
-  source: "/petstore",
+  source: EVENT_SOURCE,
   type: "pet.created",
   subject: "pets/7",
   time: "2026-11-15T09:30:00.000Z",

@@ -1,5 +1,6 @@
 import type { PetstoreApi } from "../contract/api.ts";
 import type { StoreEvent } from "../contract/event-shapes.ts";
+import { EVENT_SOURCE } from "../contract/event-types.ts";
 import type { Subscription } from "../contract/route.ts";
 import type { Operations, ReadContext } from "./context.ts";
 import { WITHIN_A_GAP } from "./event-gap.ts";
@@ -10,9 +11,6 @@ import { clientSeen } from "./sees.ts";
 
 /** Events come in the order of their times but for what waits, or for clocks that differ: no longer than this. */
 export const OUT_OF_ORDER_MS = 60_000;
-
-/** Where all events come from, as CloudEvents wants it told. */
-export const SOURCE = "/petstore";
 
 export const events: Operations<PetstoreApi["events"]> = {
   async list(cx, { type, after, since, limit, cursor }) {
@@ -51,7 +49,7 @@ export function shownEvent({ id, type, subject, clientId, data, at }: EventRecor
   const event = {
     specversion: "1.0",
     id: String(id),
-    source: SOURCE,
+    source: EVENT_SOURCE,
     type,
     subject,
     time: new Date(at).toISOString(),

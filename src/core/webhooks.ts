@@ -1,10 +1,11 @@
 import type { PetstoreApi } from "../contract/api.ts";
 import { WEBHOOKS_OF_A_CLIENT } from "../contract/bounds.ts";
+import { EVENT_SOURCE } from "../contract/event-types.ts";
 import { roles } from "../contract/route.ts";
 import type { WebhookUpdate } from "../contract/webhook-shapes.ts";
 import { type Operations, requireMatch, requireSameId, type WriteContext } from "./context.ts";
 import { deliveries, shownDelivery } from "./deliveries.ts";
-import { OUT_OF_ORDER_MS, SOURCE } from "./events.ts";
+import { OUT_OF_ORDER_MS } from "./events.ts";
 import { Conflict, fail } from "./failure.ts";
 import { refuseRemoved } from "./key-refusal.ts";
 import { isWithin } from "./keys.ts";
@@ -157,7 +158,7 @@ function pingEvent(webhookId: number, { now, random }: WriteContext) {
   return {
     specversion: "1.0",
     id: `ping_${Buffer.from(random()).toString("hex").slice(0, 16)}`,
-    source: SOURCE,
+    source: EVENT_SOURCE,
     type: "webhook.ping",
     subject: `webhooks/${webhookId}`,
     time: new Date(now).toISOString(),
