@@ -174,7 +174,7 @@ function loadedWith(path: string, loaded = new Set([path])): Set<string> {
 test("the writer's thread loads the core and its database, and no validator, no HTTP, no package", () => {
   const strange = [...loadedWith("src/writer.ts")].filter(
     (path) =>
-      !/^(src\/(writer\.ts|core|store|contract\/(bounds|conflicts|errors|event-types|plans|route)\.ts)|bun(:sqlite)?$)/.test(
+      !/^(src\/(writer\.ts|core|store|contract\/(bounds|conflicts|days|errors|event-types|plans|route)\.ts)|bun(:sqlite)?$)/.test(
         path,
       ),
   );

@@ -1,4 +1,5 @@
 import { API_VERSION, everyEndpoint } from "./api.ts";
+import { isoDay } from "./days.ts";
 import { errorExamples, headerComponents, responsesOf } from "./responses.ts";
 import { type Endpoint, isWrite, takesIfMatch, takesIfNoneMatch } from "./route.ts";
 import { componentSchemas, type Json, type Shapes } from "./shape.ts";
@@ -77,7 +78,7 @@ function operationOf(endpoint: Endpoint, sunsetAt: number, shared: Json): Json {
       .join("\n\n"),
     ...(route.successor && {
       deprecated: true,
-      "x-deprecated-sunset": new Date(sunsetAt).toISOString().slice(0, 10),
+      "x-deprecated-sunset": isoDay(sunsetAt),
     }),
     ...(route.stability && { "x-stability": route.stability }),
     parameters: parametersOf(endpoint),

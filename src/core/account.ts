@@ -2,6 +2,7 @@ import type { PetstoreApi } from "../contract/api.ts";
 import { levelAt, recent } from "./bans.ts";
 import { knownClient } from "./clients.ts";
 import type { Operations } from "./context.ts";
+import { iso } from "./iso.ts";
 import { knownKey, ownKeys, shownKey } from "./keys.ts";
 import type { Standing } from "./ports.ts";
 import { usageOf } from "./usage.ts";
@@ -34,7 +35,7 @@ export const account: Operations<PetstoreApi["account"]> = {
         },
         banLevel,
         nextBanMinutes: bans.minutes[Math.min(banLevel, bans.minutes.length - 1)] as number,
-        ...(bannedUntil !== null && { bannedUntil: new Date(bannedUntil).toISOString() }),
+        ...(bannedUntil !== null && { bannedUntil: iso(bannedUntil) }),
       },
     };
   },

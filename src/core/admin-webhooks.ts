@@ -9,6 +9,7 @@ import {
   type WriteContext,
 } from "./context.ts";
 import { deliveriesOf } from "./deliveries.ts";
+import { iso } from "./iso.ts";
 import { noWebhook } from "./own-webhooks.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
 import { shownWebhook } from "./shown-webhooks.ts";
@@ -61,7 +62,7 @@ function tell(cx: WriteContext, { id, clientId, failingSince }: WebhookRecord): 
     webhookId: id,
     clientId,
     reason: "operator",
-    ...(failingSince !== null && { failingSince: new Date(failingSince).toISOString() }),
+    ...(failingSince !== null && { failingSince: iso(failingSince) }),
   } as const;
   cx.emit("webhook.disabled", `webhooks/${id}`, data, clientId);
 }

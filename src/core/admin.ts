@@ -5,6 +5,7 @@ import { goodConduct, levelAt } from "./bans.ts";
 import { clients } from "./clients.ts";
 import type { Operations, WriteContext } from "./context.ts";
 import { fail } from "./failure.ts";
+import { iso } from "./iso.ts";
 import { keys, knownKey } from "./keys.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
 import type { AuditRecord, NewBanRecord } from "./ports.ts";
@@ -77,7 +78,7 @@ async function lift(cx: WriteContext, keyId: number): Promise<boolean> {
 }
 
 export function bannedEvent({ keyId, clientId, cause, level, until }: NewBanRecord) {
-  return { keyId, clientId, cause, level, until: new Date(until).toISOString() };
+  return { keyId, clientId, cause, level, until: iso(until) };
 }
 
 export function shownBan({ keyId, clientId, cause, reason, level, since, until }: NewBanRecord): Ban {
@@ -87,12 +88,12 @@ export function shownBan({ keyId, clientId, cause, reason, level, since, until }
     cause,
     ...(reason !== null && { reason }),
     level,
-    since: new Date(since).toISOString(),
-    until: new Date(until).toISOString(),
+    since: iso(since),
+    until: iso(until),
   };
 }
 
 function shownEntry({ id, at, operation, keyId, subject, input }: AuditRecord): AuditEntry {
   const by = keyId === null ? "command line" : `key ${keyId}`;
-  return { id, at: new Date(at).toISOString(), operation, by, subject, input };
+  return { id, at: iso(at), operation, by, subject, input };
 }

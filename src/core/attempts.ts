@@ -1,3 +1,4 @@
+import { DAY_MS } from "../contract/days.ts";
 import type { FailureReason } from "./webhook-ports.ts";
 
 const SECOND_MS = 1000;
@@ -19,9 +20,9 @@ export const RETRY_AFTER_MS: readonly number[] = [
 /** Tries are later by chance, by up to this part, so that many that failed together do not come back together. */
 const JITTER = 0.2;
 /** A receiver may ask for more time, but not for ever. */
-const LONGEST_WAIT_MS = 24 * HOUR_MS;
+const LONGEST_WAIT_MS = DAY_MS;
 /** A webhook that has failed for so long without a success is disabled. */
-export const FAILING_MS = 5 * 24 * HOUR_MS;
+export const FAILING_MS = 5 * DAY_MS;
 
 /** When a delivery is tried next after its n-th try failed, or `null` if that was the last; `chance` is from 0 to 1. */
 export function nextAttempt(

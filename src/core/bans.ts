@@ -1,5 +1,4 @@
-const DAY_MS = 24 * 60 * 60 * 1000;
-
+import { DAY_MS } from "../contract/days.ts";
 /** The published rule, in numbers. */
 export interface BanRules {
   readonly strikes: number;

@@ -1,3 +1,4 @@
+import { DAY_MS } from "../contract/days.ts";
 import { bannedEvent } from "./admin.ts";
 import type { Conduct } from "./bans.ts";
 import type { WriteContext } from "./context.ts";
@@ -14,7 +15,7 @@ import {
 } from "./tally.ts";
 
 /** How long it is known which parts a run has written: longer than any part is tried again. */
-const PARTS_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+const PARTS_KEPT_MS = 7 * DAY_MS;
 /** Bytes of tallies that are written into rows at once: some thousand rows. */
 const WRITTEN_AT_ONCE = 400_000;
 /** Events that one step drops. */

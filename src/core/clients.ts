@@ -5,6 +5,7 @@ import { type Plan, plans, type Quota } from "../contract/plans.ts";
 import type { Int64 } from "../contract/shapes.ts";
 import { type Operations, type ReadContext, requireMatch, requireSameId } from "./context.ts";
 import { fail } from "./failure.ts";
+import { iso } from "./iso.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
 import type { ClientRecord, Writes } from "./ports.ts";
 import { clientTag } from "./tags.ts";
@@ -130,7 +131,7 @@ function refuseName(): never {
 }
 
 function shownClient({ id, name, plan, perMinute, perDay, createdAt, suspendedAt }: ClientRecord): Client {
-  const created = new Date(createdAt).toISOString();
+  const created = iso(createdAt);
   return { id, name, plan, perMinute, perDay, suspended: suspendedAt !== null, createdAt: created };
 }
 

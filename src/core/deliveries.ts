@@ -3,6 +3,7 @@ import type { Int64 } from "../contract/shapes.ts";
 import type { Delivery, DeliveryState } from "../contract/webhook-shapes.ts";
 import type { Operations, ReadContext } from "./context.ts";
 import { fail } from "./failure.ts";
+import { iso } from "./iso.ts";
 import { ownWebhook, requireEnabled } from "./own-webhooks.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
 import type { DeliveryRecord, WebhookRecord } from "./webhook-ports.ts";
@@ -90,8 +91,4 @@ export function shownDelivery(delivery: DeliveryRecord): Delivery {
     ...(responseBody !== null && { responseBody }),
     ...(durationMs !== null && { durationMs }),
   };
-}
-
-function iso(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }

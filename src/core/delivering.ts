@@ -2,6 +2,7 @@ import type { DeliveryState } from "../contract/webhook-shapes.ts";
 import { FAILING_MS, nextAttempt } from "./attempts.ts";
 import type { WriteContext } from "./context.ts";
 import { shownEvent } from "./events.ts";
+import { iso } from "./iso.ts";
 import type { EventRecord } from "./ports.ts";
 import { signedHeaders } from "./signature.ts";
 import type {
@@ -265,7 +266,7 @@ async function disable(
 ): Promise<Unreachable | null> {
   if (!(await cx.store.disableWebhook(webhook, reason))) return null;
   const { id, clientId, failingSince } = webhook;
-  const since = new Date(failingSince ?? cx.now).toISOString();
+  const since = iso(failingSince ?? cx.now);
   const data = { webhookId: id, clientId, reason, failingSince: since };
   cx.emit("webhook.disabled", `webhooks/${id}`, data, clientId);
   return reason;

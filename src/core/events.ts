@@ -5,6 +5,7 @@ import type { Subscription } from "../contract/route.ts";
 import type { Operations, ReadContext } from "./context.ts";
 import { WITHIN_A_GAP } from "./event-gap.ts";
 import { fail } from "./failure.ts";
+import { iso } from "./iso.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
 import type { EventRecord } from "./ports.ts";
 import { clientSeen } from "./sees.ts";
@@ -52,7 +53,7 @@ export function shownEvent({ id, type, subject, clientId, data, at }: EventRecor
     source: EVENT_SOURCE,
     type,
     subject,
-    time: new Date(at).toISOString(),
+    time: iso(at),
     datacontenttype: "application/json",
     ...(clientId !== null && { clientid: String(clientId) }),
     data: JSON.parse(data),

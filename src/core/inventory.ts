@@ -2,6 +2,7 @@ import type { PetstoreApi } from "../contract/api.ts";
 import type { Movement } from "../contract/shapes.ts";
 import { type Operations, requireMatch } from "./context.ts";
 import { Conflict } from "./failure.ts";
+import { iso } from "./iso.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
 import { knownPet } from "./pets.ts";
 import type { MovementRecord } from "./ports.ts";
@@ -55,6 +56,6 @@ export const inventory: Operations<PetstoreApi["inventory"]> = {
 };
 
 function shownMovement({ orderId, at, ...rest }: MovementRecord): Movement {
-  const movement = { ...rest, at: new Date(at).toISOString() };
+  const movement = { ...rest, at: iso(at) };
   return orderId === null ? movement : { ...movement, orderId };
 }

@@ -1,4 +1,5 @@
 import { Failure } from "./failure.ts";
+import { iso } from "./iso.ts";
 import type { KnownKey } from "./ports.ts";
 
 // Made once: a refusal costs no stack trace.
@@ -23,7 +24,7 @@ export function keyRefusal(
 ): Failure | undefined {
   if (revokedAt !== null) return revokedKey;
   if (expiresAt !== null && expiresAt <= now) {
-    const at = new Date(expiresAt).toISOString();
+    const at = iso(expiresAt);
     return new Failure("expired_api_key", `This API key expired at ${at}. Ask for a new one.`);
   }
   return clientSuspendedAt === null ? undefined : suspendedClient;

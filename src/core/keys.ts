@@ -1,19 +1,19 @@
 import type { Key } from "../contract/access-shapes.ts";
 import type { PetstoreApi } from "../contract/api.ts";
 import { KEYS_OF_A_CLIENT } from "../contract/bounds.ts";
+import { DAY_MS } from "../contract/days.ts";
 import { type Role, roles } from "../contract/route.ts";
 import type { Int64 } from "../contract/shapes.ts";
 import { worst } from "./bans.ts";
 import { knownClient } from "./clients.ts";
 import type { Operations, ReadContext, WriteContext } from "./context.ts";
 import { Failure, fail } from "./failure.ts";
+import { iso } from "./iso.ts";
 import { hashOf, keyFrom } from "./key-format.ts";
 import { isWorking } from "./key-refusal.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
 import type { KeyRecord } from "./ports.ts";
 import { some } from "./some.ts";
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The keys of any client, for admins. */
 export const keys: Operations<PetstoreApi["admin"]["keys"]> = {
@@ -201,8 +201,4 @@ export function isWithin(role: Role, limit: Role): boolean {
 
 function refuseUnknown(keyId: Int64, list: string): never {
   fail("key_not_found", `There is no key ${keyId}. Find ids with GET ${list}.`);
-}
-
-function iso(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }

@@ -9,6 +9,7 @@ import {
   type WriteContext,
 } from "./context.ts";
 import { Conflict, Failure, fail } from "./failure.ts";
+import { iso } from "./iso.ts";
 import { refuseRemoved } from "./key-refusal.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
 import type { Command } from "./perform.ts";
@@ -123,7 +124,7 @@ function shownOrder({ id, petId, quantity, shipDate, complete }: OrderRecord): O
     id,
     petId: petId ?? undefined,
     quantity: quantity ?? undefined,
-    shipDate: shipDate === null ? undefined : new Date(shipDate).toISOString(),
+    shipDate: shipDate === null ? undefined : iso(shipDate),
     complete,
   };
 }

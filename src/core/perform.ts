@@ -1,3 +1,4 @@
+import { DAY_MS } from "../contract/days.ts";
 import type { Caller, Result, WriteContext } from "./context.ts";
 import { fail } from "./failure.ts";
 import { keyRefusal, refuseRemoved } from "./key-refusal.ts";
@@ -6,7 +7,7 @@ import type { NewEvent, Writes } from "./ports.ts";
 import type { Rules } from "./rules.ts";
 
 /** How long a success is kept for a repeated idempotency key. */
-export const ANSWERS_KEPT_MS = 24 * 60 * 60 * 1000;
+export const ANSWERS_KEPT_MS = DAY_MS;
 
 /** A write as a value: it can be queued, carried to another thread, and run again. */
 export interface Command {

@@ -1,4 +1,5 @@
 import type { Webhook } from "../contract/webhook-shapes.ts";
+import { iso } from "./iso.ts";
 import { webhookTag } from "./tags.ts";
 import type { WebhookRecord } from "./webhook-ports.ts";
 import { webhookSeesAll } from "./webhook-rules.ts";
@@ -27,8 +28,4 @@ export function shownWebhook(webhook: WebhookRecord, now: number): Webhook {
     replaying: webhook.replayAfter !== null,
     createdAt: iso(createdAt),
   };
-}
-
-function iso(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }

@@ -1,11 +1,11 @@
 import type { Usage } from "../contract/access-shapes.ts";
+import { DAY_MS, isoDay } from "../contract/days.ts";
 import type { Int64 } from "../contract/shapes.ts";
 import type { ReadContext } from "./context.ts";
 import { fail } from "./failure.ts";
 import type { DayUsage, UsageRecord } from "./ports.ts";
 import { some } from "./some.ts";
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** Days in one answer at the most, and when nothing else is asked for. */
 const USAGE_DAYS = 92;
 const USAGE_DAYS_BY_DEFAULT = 30;
@@ -36,9 +36,7 @@ export async function usageOf(
         : `must be at most ${USAGE_DAYS} days before \`to\` with both counted, is ${some(length, "day")}`;
     fail("invalid_parameter", `The parameter from ${message}.`, [{ field: "from", message }]);
   }
-  const days = Array.from({ length }, (_, index) =>
-    new Date((fromDay + index) * DAY_MS).toISOString().slice(0, 10),
-  );
+  const days = Array.from({ length }, (_, index) => isoDay((fromDay + index) * DAY_MS));
   const series = () => new Array<number>(length).fill(0);
   const usage: Usage = { days, total: series(), byOperation: {}, byStatus: {} };
   const byClient = new Map<number, number>();

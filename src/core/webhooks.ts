@@ -7,6 +7,7 @@ import { type Operations, requireMatch, requireSameId, type WriteContext } from 
 import { deliveries, shownDelivery } from "./deliveries.ts";
 import { OUT_OF_ORDER_MS } from "./events.ts";
 import { Conflict, fail } from "./failure.ts";
+import { iso } from "./iso.ts";
 import { refuseRemoved } from "./key-refusal.ts";
 import { isWithin } from "./keys.ts";
 import { ownWebhook, requireEnabled, requireNoDisabledHost, requireOwnSay } from "./own-webhooks.ts";
@@ -161,7 +162,7 @@ function pingEvent(webhookId: number, { now, random }: WriteContext) {
     source: EVENT_SOURCE,
     type: "webhook.ping",
     subject: `webhooks/${webhookId}`,
-    time: new Date(now).toISOString(),
+    time: iso(now),
     datacontenttype: "application/json",
     data: { webhookId },
   };

@@ -1,7 +1,7 @@
+import { DAY_SECONDS } from "../contract/days.ts";
 import type { Quota } from "../contract/plans.ts";
 
 export const MINUTE_SECONDS = 60;
-export const DAY_SECONDS = 86_400;
 
 /** A day this far ahead was counted by a clock that was wrong: today is begun instead of waiting for it. */
 export const DAYS_OF_A_WRONG_CLOCK = 2;

@@ -1,5 +1,6 @@
+import { DAY_SECONDS } from "../contract/days.ts";
 import { some } from "../core/some.ts";
-import { DAY_SECONDS, type LimitState, MINUTE_SECONDS, tighter } from "../core/windows.ts";
+import { type LimitState, MINUTE_SECONDS, tighter } from "../core/windows.ts";
 import { type Answer, commonLines } from "./answer.ts";
 import { inOnePiece } from "./one-piece.ts";
 import { linesOf } from "./wire/reply.ts";

@@ -1,3 +1,4 @@
+import { DAY_SECONDS } from "../contract/days.ts";
 import { QUESTIONS, type Quota } from "../contract/plans.ts";
 import { type BanRules, type Conduct, judge } from "../core/bans.ts";
 import type {
@@ -10,15 +11,7 @@ import type {
   Standing,
 } from "../core/ports.ts";
 import { isHalfway, isWorthAWarning, quotaWarning, strikeWarning } from "../core/warnings.ts";
-import {
-  count,
-  DAY_SECONDS,
-  type LimitState,
-  type Refusing,
-  roll,
-  stateOf,
-  type Windows,
-} from "../core/windows.ts";
+import { count, type LimitState, type Refusing, roll, stateOf, type Windows } from "../core/windows.ts";
 import { type Conducts, type KeptConduct, knownConducts } from "./conducts.ts";
 import { WindowTable } from "./table.ts";
 

@@ -1,6 +1,5 @@
+import { DAY_MS } from "../contract/days.ts";
 import { inOne, STATUS_CLASSES, type Tally, USAGE_COLUMNS } from "../core/tally.ts";
-
-const DAY_MS = 86_400_000;
 
 export interface UsageCounter {
   record(clientId: number, operation: string | undefined, status: number, now: number): void;

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestOptions } from "node:http";
 import { RESPONSE_CHARACTERS } from "../contract/bounds.ts";
+import { DAY_SECONDS } from "../contract/days.ts";
 import { reasonOf } from "../core/attempts.ts";
 import type { Attempt, Attempted } from "../core/delivering.ts";
 import { isAddress, isPublicAddress } from "../core/public-addresses.ts";
@@ -13,7 +14,7 @@ const RESPONSE_BYTES = 4 * RESPONSE_CHARACTERS;
 /** Answers such as `103 Early Hints` before the one that counts: a receiver has no use for many, and each takes time. */
 const INTERIM_ANSWERS = 10;
 /** Seconds; what is longer is as good as this. */
-const LONGEST_RETRY_AFTER = 86_400;
+const LONGEST_RETRY_AFTER = DAY_SECONDS;
 
 /** The addresses of a name. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;

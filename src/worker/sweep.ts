@@ -1,7 +1,7 @@
+import { DAY_MS } from "../contract/days.ts";
 import { ANSWERS_KEPT_MS, type Performed } from "../core/perform.ts";
 
 export const SWEEP_EVERY_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 export interface Sweeping {
   /** Does one of the server's own operations. */

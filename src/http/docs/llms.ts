@@ -1,3 +1,4 @@
+import { isoDay } from "../../contract/days.ts";
 import { plans } from "../../contract/plans.ts";
 import { some } from "../../core/some.ts";
 import { conventions } from "./introduction.ts";
@@ -59,9 +60,7 @@ function authentication({ roles }: Reference): string[] {
 function operationLine(operation: Operation, { sunsetAt }: Dates): string {
   const { id, method, path, role, summary, stability, successor } = operation;
   const marks = [
-    ...(successor === undefined
-      ? []
-      : [`deprecated, ends on ${new Date(sunsetAt).toISOString().slice(0, 10)}: use ${successor}`]),
+    ...(successor === undefined ? [] : [`deprecated, ends on ${isoDay(sunsetAt)}: use ${successor}`]),
     ...(stability === undefined ? [] : [stability]),
   ];
   return `- [${id}](/docs#${id}): \`${method} ${path}\`, ${role}. ${summary}.${marks.map((mark) => ` (${mark})`).join("")}`;

@@ -1,8 +1,7 @@
-import { DAY_SECONDS, DAYS_OF_A_WRONG_CLOCK, MINUTE_SECONDS } from "../../core/windows.ts";
+import { DAY_MS, DAY_SECONDS } from "../../contract/days.ts";
+import { DAYS_OF_A_WRONG_CLOCK, MINUTE_SECONDS } from "../../core/windows.ts";
 
 // What the scripts are made of: functions in Lua.
-
-const DAY_MS = DAY_SECONDS * 1000;
 
 export const CLOCK = `
 local function number(value) return tonumber(value) or 0 end

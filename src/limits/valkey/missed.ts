@@ -1,5 +1,6 @@
+import { DAY_SECONDS } from "../../contract/days.ts";
 import type { Conduct } from "../../core/bans.ts";
-import { DAY_SECONDS, type LimitState, MINUTE_SECONDS, type Windows } from "../../core/windows.ts";
+import { type LimitState, MINUTE_SECONDS, type Windows } from "../../core/windows.ts";
 import { slotOf } from "./slots.ts";
 
 /** Whether a node has a slot; a single server has all of them. */

@@ -1,4 +1,5 @@
-import { DAY_SECONDS, MINUTE_SECONDS } from "../../core/windows.ts";
+import { DAY_SECONDS } from "../../contract/days.ts";
+import { MINUTE_SECONDS } from "../../core/windows.ts";
 import { CLOCK, CONDUCT, JOINED, WINDOWS } from "./lua.ts";
 
 // The arithmetic of core/windows.ts and core/bans.ts once more, in Lua, because only there it is one atomic step for all
