@@ -26,7 +26,7 @@ const FORGOTTEN_AT_ONCE = 1000;
 const LATE_MS = 10 * 60_000;
 
 /** How many deliveries of a webhook are to be begun. */
-export interface Turn {
+export interface Share {
   readonly webhookId: number;
   readonly limit: number;
 }
@@ -132,10 +132,10 @@ export const delivering = {
   /** Begins tries: they are this instance's until their leases end. Nothing is sent before this is committed. */
   "delivering.claim": async (
     { store, now }: WriteContext,
-    { turns }: { readonly turns: readonly Turn[] },
+    { shares }: { readonly shares: readonly Share[] },
   ) => {
     const attempts: Attempt[] = [];
-    for (const { webhookId, limit } of turns) {
+    for (const { webhookId, limit } of shares) {
       const webhook = await store.webhook(webhookId);
       if (!webhook || !isAtWork(webhook, now)) continue;
       for (const delivery of await store.takeDeliveries(webhookId, now, now + LEASE_MS, limit)) {

@@ -1,16 +1,16 @@
-import type { Attempt, Turn } from "../core/delivering.ts";
+import type { Attempt, Share } from "../core/delivering.ts";
 import type { Reads } from "../core/ports.ts";
 import type { WebhookRecord } from "../core/webhook-ports.ts";
 import { isAtWork } from "../core/webhook-rules.ts";
 import { type Looks, lookIn, startLooks } from "./looks.ts";
+import { sharesOf } from "./shares.ts";
 import { begin, counted, ended, noTries, type Tries, type TryOptions } from "./tries.ts";
-import { turnsOf } from "./turns.ts";
 
 /** How long after a write of this instance its events are looked for: what is written together is taken together. */
 const AFTER_A_WRITE_MS = 20;
 /** How long after a try its place is given to another: what ends together is followed together. */
 const AFTER_A_TRY_MS = 2;
-/** Webhooks that are looked at in one turn. */
+/** Webhooks that are looked at together. */
 const WEBHOOKS_AT_ONCE = 50;
 /** A look takes the longer the more webhooks are enabled (ten microseconds each): others have three times as long in between. */
 const REST_OF_A_WEBHOOK_MS = 0.03;
@@ -32,7 +32,7 @@ interface Delivering {
   readonly looks: Looks;
   readonly tries: Tries;
   readonly stopping: AbortSignal;
-  /** Where the last turn ended: every webhook has its turn. */
+  /** Where the last share was given: every webhook has its turn. */
   lastId: number;
   hasWebhooks: boolean;
 }
@@ -66,7 +66,7 @@ async function lookOnce(delivering: Delivering): Promise<void> {
   if (since === null) return;
   if ((await store.lastEvent()) > Math.max(position, since)) await fanOut(delivering);
   if (replaying !== null) await replay(delivering, replaying);
-  await giveTurns(delivering);
+  await beginDue(delivering);
 }
 
 /** One step at a time, so that other writes come in between. */
@@ -81,21 +81,21 @@ async function replay({ options, looks }: Delivering, webhookId: number): Promis
   if (!isDone) looks.isDueAgain = true;
 }
 
-async function giveTurns(delivering: Delivering): Promise<void> {
+async function beginDue(delivering: Delivering): Promise<void> {
   const { options, looks, tries, stopping } = delivering;
   const due = await nextDue(delivering);
-  const turns = turnsOf(
+  const shares = sharesOf(
     due.filter((webhook) => isAtWork(webhook, options.clock())),
     counted(tries),
   );
-  // Past those who had a turn, or past those who may have none.
-  delivering.lastId = turns.at(-1)?.webhookId ?? due[WEBHOOKS_AT_ONCE - 1]?.id ?? delivering.lastId;
-  if (due.length >= WEBHOOKS_AT_ONCE) lookIn(looks, turns.length > 0 ? AFTER_A_TRY_MS : AFTER_A_WRITE_MS);
-  if (turns.length === 0 || stopping.aborted) return;
-  await claim(delivering, turns, new Map(due.map((webhook) => [webhook.id, webhook])));
+  // Past those who had a share, or past those who may have none.
+  delivering.lastId = shares.at(-1)?.webhookId ?? due[WEBHOOKS_AT_ONCE - 1]?.id ?? delivering.lastId;
+  if (due.length >= WEBHOOKS_AT_ONCE) lookIn(looks, shares.length > 0 ? AFTER_A_TRY_MS : AFTER_A_WRITE_MS);
+  if (shares.length === 0 || stopping.aborted) return;
+  await claim(delivering, shares, new Map(due.map((webhook) => [webhook.id, webhook])));
 }
 
-/** From where the last turn ended to the end, and on from the beginning. */
+/** From where the last share was given to the end, and on from the beginning. */
 async function nextDue({ options, lastId }: Delivering): Promise<WebhookRecord[]> {
   const { store, clock } = options;
   const due = await store.dueWebhooks(clock(), lastId, WEBHOOKS_AT_ONCE);
@@ -106,10 +106,10 @@ async function nextDue({ options, lastId }: Delivering): Promise<WebhookRecord[]
 
 async function claim(
   { options, looks, tries }: Delivering,
-  turns: readonly Turn[],
+  shares: readonly Share[],
   webhooks: ReadonlyMap<number, WebhookRecord>,
 ): Promise<void> {
-  const attempts = (await options.perform("delivering.claim", { turns })) as Attempt[];
+  const attempts = (await options.perform("delivering.claim", { shares })) as Attempt[];
   for (const attempt of attempts)
     begin(tries, attempt, webhooks.get(attempt.webhookId) as WebhookRecord, () =>
       lookIn(looks, AFTER_A_TRY_MS),

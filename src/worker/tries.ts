@@ -1,7 +1,7 @@
 import type { Attempt, Attempted, Noted } from "../core/delivering.ts";
 import type { WebhookRecord } from "../core/webhook-ports.ts";
 import type { Send } from "./send.ts";
-import type { UnderWay } from "./turns.ts";
+import type { UnderWay } from "./shares.ts";
 
 /** How often an outcome is noted anew while the database is away; then its lease ends, and the try is made again. */
 const NOTE_TRIES = 30;

@@ -3,7 +3,7 @@ import { LOW_STOCK } from "../../src/contract/bounds.ts";
 import { roles } from "../../src/contract/route.ts";
 import type { Reads } from "../../src/core/ports.ts";
 import { limitWrites } from "../../src/store/limits.ts";
-import { readsInTurns } from "../../src/store/postgres/turns.ts";
+import { readsAskedTogether } from "../../src/store/postgres/asked-together.ts";
 import { openWire, type Wire } from "../../src/store/postgres/wire.ts";
 import {
   type Arguments,
@@ -103,7 +103,7 @@ async function costly(ask: (asked: Reads, db: Db) => unknown, query: unknown): P
     },
     run: explain,
   };
-  await ask(readsInTurns(db), db);
+  await ask(readsAskedTogether(db), db);
   return found;
 }
 

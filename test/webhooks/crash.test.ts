@@ -4,7 +4,7 @@ import { readConfig } from "../../src/config.ts";
 import { LEASE_MS } from "../../src/core/delivering.ts";
 import { openLog } from "../../src/http/log.ts";
 import { start } from "../../src/main.ts";
-import { TRIES_OF_A_WEBHOOK } from "../../src/worker/turns.ts";
+import { TRIES_OF_A_WEBHOOK } from "../../src/worker/shares.ts";
 import { adminKey, aFolder, eventually, serving } from "../cli/command.ts";
 import { aReceiver, PRIVATE } from "./receiver.ts";
 

@@ -2,6 +2,7 @@ import type { Quota } from "../../contract/plans.ts";
 import type { Admission, Awaitable, LimitedKey } from "../../core/ports.ts";
 import { isHalfway, isWorthAWarning, quotaWarning, strikeWarning } from "../../core/warnings.ts";
 import { stateOf } from "../../core/windows.ts";
+import { askedTogether } from "./asked-together.ts";
 import type { Reply } from "./driver.ts";
 import { admitAddressFromMemory, admitFromMemory } from "./from-memory.ts";
 import type { Instance, To } from "./instance.ts";
@@ -9,13 +10,12 @@ import type { Send } from "./link.ts";
 import { Elsewhere, NotDone } from "./not-done.ts";
 import { addedTo, conductOf, hasConduct, type Verdict, verdictOf } from "./replies.ts";
 import { ADDRESS_KEPT_SECONDS, CLIENT_KEPT_SECONDS } from "./scripts.ts";
-import { inTurns } from "./turns.ts";
 
 type Admit = (key: LimitedKey, now: number, isFree: boolean) => Awaitable<Admission>;
 
 /** Admits by the script, and from memory where Valkey is away or its answer does not come. */
 export function admitting(instance: Instance, to: To): Admit {
-  const asked = inTurns((send, key, isFree, requests) => askFor(instance, send, key, isFree, requests));
+  const asked = askedTogether((send, key, isFree, requests) => askFor(instance, send, key, isFree, requests));
   return (key, now, isFree) => {
     const send = to(instance.names.windows(key.clientId));
     if (!send) return admitFromMemory(instance, key, now, isFree, true);

@@ -4,6 +4,7 @@ import type { Writes } from "../../core/ports.ts";
 import type { Engine, EngineOptions } from "../engine.ts";
 import { sql } from "../statement.ts";
 import { reads } from "../store.ts";
+import { readsAskedTogether } from "./asked-together.ts";
 import { askingDb, type TransactionOptions } from "./connection.ts";
 import { accessLock } from "./locks.ts";
 import { openPool, POOL_BOUNDS } from "./pool.ts";
@@ -11,7 +12,6 @@ import { pulse } from "./pulse.ts";
 import { LOCK_MS, STATEMENT_MS, timeLeft } from "./times.ts";
 import { together } from "./together.ts";
 import { transact } from "./transact.ts";
-import { readsInTurns } from "./turns.ts";
 
 /** A read is answered or refused within this, a write within that: together less than a request may take. */
 const READ_MS = 2000;
@@ -91,7 +91,7 @@ export function openPostgresEngine(options: EngineOptions): Engine {
   };
   return {
     foldedAtOnce: FOLDED_AT_ONCE,
-    reads: { ...readsInTurns(askingDb(pool, READ_MS)), accessRevision: reads(watch).accessRevision },
+    reads: { ...readsAskedTogether(askingDb(pool, READ_MS)), accessRevision: reads(watch).accessRevision },
     perform: (command) => counted(performed(command)),
     forgetAnswers: (keptBefore) => {
       forgetting ??= forget(keptBefore);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { TRIES_AT_ONCE, TRIES_OF_A_WEBHOOK } from "../../src/worker/turns.ts";
+import { TRIES_AT_ONCE, TRIES_OF_A_WEBHOOK } from "../../src/worker/shares.ts";
 import { aStore } from "../harness.ts";
 import { aHook, aReceiver, deliveriesOf, newest, PRIVATE } from "../webhooks/receiver.ts";
 

@@ -9,7 +9,7 @@ import { orderedEventReads } from "./events.ts";
  * The store's questions; what is asked in one turn of the event loop goes together. It is sent when the turn is over, so that
  * whoever asked sees all that was committed before.
  */
-export function readsInTurns(db: Db): Reads {
+export function readsAskedTogether(db: Db): Reads {
   return { ...reads(sharingLists(db)), ...orderedEventReads(db), ...gatheringPets(db) };
 }
 

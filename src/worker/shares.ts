@@ -1,4 +1,4 @@
-import type { Turn } from "../core/delivering.ts";
+import type { Share } from "../core/delivering.ts";
 import type { WebhookRecord } from "../core/webhook-ports.ts";
 
 /** Tries under way at once, of one instance. */
@@ -21,12 +21,12 @@ export interface UnderWay {
 }
 
 /** How many deliveries of each webhook may be begun now, in the order in which they are given. */
-export function turnsOf(webhooks: readonly WebhookRecord[], underWay: UnderWay): Turn[] {
+export function sharesOf(webhooks: readonly WebhookRecord[], underWay: UnderWay): Share[] {
   const { byWebhook, all, failing } = underWay;
   const byClient = new Map(underWay.byClient);
   let room = TRIES_AT_ONCE - all;
   let failingRoom = FAILING_TRIES_AT_ONCE - failing;
-  const turns: Turn[] = [];
+  const shares: Share[] = [];
   for (const { id, clientId, failingSince } of webhooks) {
     const isFailing = failingSince !== null;
     const most = isFailing ? TRIES_OF_A_FAILING_WEBHOOK : TRIES_OF_A_WEBHOOK;
@@ -37,7 +37,7 @@ export function turnsOf(webhooks: readonly WebhookRecord[], underWay: UnderWay):
     byClient.set(clientId, ofClient + limit);
     room -= limit;
     if (isFailing) failingRoom -= limit;
-    turns.push({ webhookId: id, limit });
+    shares.push({ webhookId: id, limit });
   }
-  return turns;
+  return shares;
 }

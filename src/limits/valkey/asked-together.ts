@@ -14,7 +14,7 @@ interface Turn {
 }
 
 /** Requests of one key that come in one turn of the event loop are asked together, and judged one after the other. */
-export function inTurns(ask: Ask): (send: Send, key: LimitedKey, isFree: boolean) => Promise<Reply> {
+export function askedTogether(ask: Ask): (send: Send, key: LimitedKey, isFree: boolean) => Promise<Reply> {
   const turns = { free: new Map<number, Turn>(), counted: new Map<number, Turn>() };
   return (send, key, isFree) => {
     const { keyId } = key;
