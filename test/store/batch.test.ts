@@ -9,6 +9,7 @@ import { commitTogether, type Outcome, unwrap } from "../../src/store/sqlite/bat
 import { type Connection, connect } from "../../src/store/sqlite/connection.ts";
 import { type EmbeddedStore, openStore } from "../../src/store/sqlite/store.ts";
 import { sqliteWrites } from "../../src/store/sqlite/writes.ts";
+import { RowsStatement, sql, statement } from "../../src/store/statement.ts";
 import { aFolder, type Folder } from "../cli/command.ts";
 
 let folder: Folder;
@@ -248,6 +249,32 @@ test("a write that asks for the last event counts those of its own batch", async
   const [before, , after] = await together(last, tell("pets/1"), last);
   expect(unwrap(after as Outcome<unknown>)).toBe(Number(unwrap(before as Outcome<unknown>)) + 1);
   store.db.exec("delete from events");
+});
+
+test("rows wait until a statement names their table, and only those of tables that statements are read for", async () => {
+  const { db } = store;
+  const left =
+    (ask: () => unknown): Job =>
+    async (into) => {
+      await tell("pets/1")(into);
+      ask();
+      return db.appended.count();
+    };
+  const id = 0;
+  const waiting = await together(
+    left(() => db.get(sql`select id from events where id = :id`, { id })),
+    left(() => db.all(statement("select id from events where id > ?", "list"), [id])),
+    left(() => db.run(sql`update events set at = at where id = :id`, { id })),
+    left(() => db.get(sql`select id from pets where id = :id`, { id })),
+  );
+  expect(waiting.map(unwrap)).toEqual([0, 0, 0, 1]);
+  const categories = new RowsStatement<{ name: string }>(
+    ["name"],
+    (values) => `insert into categories ${values}`,
+  );
+  const [unknown] = await together(async () => db.append?.(categories, [{ name: "Dogs" }]));
+  expect(thrownBy(unknown)?.message).toContain("no table that is known");
+  db.exec("delete from events");
 });
 
 test("what outcomes carry to another thread can be cloned", async () => {

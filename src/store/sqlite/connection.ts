@@ -116,7 +116,7 @@ function connection(database: Database): Connection {
     requireWhole();
     classifying(() => database.run(text));
   };
-  const change = (statement: Statement, args: Arguments): Changes => {
+  const changeAtOnce = (statement: Statement, args: Arguments): Changes => {
     requireWhole();
     try {
       const changes = held(statement).run(...statement.valuesForNow(args));
@@ -126,10 +126,15 @@ function connection(database: Database): Connection {
       throw classified(error);
     }
   };
-  const appended = appendedRows(change);
+  const appended = appendedRows(changeAtOnce);
+  const change = (statement: Statement, args: Arguments): Changes => {
+    appended.settleFor(statement);
+    return changeAtOnce(statement, args);
+  };
   return {
     get<Row>(statement: Statement<Row>, args: Arguments): Row | null {
       requireWhole();
+      appended.settleFor(statement);
       try {
         const row = held(statement).get(...statement.valuesForNow(args));
         if (statement.isWrite && row !== null) changed++;
@@ -140,6 +145,7 @@ function connection(database: Database): Connection {
     },
     all<Row>(statement: Statement<Row>, args: Arguments): Row[] {
       requireWhole();
+      appended.settleFor(statement);
       try {
         const rows = held(statement).all(...statement.valuesForNow(args));
         if (statement.isWrite) changed += rows.length;

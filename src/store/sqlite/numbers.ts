@@ -10,10 +10,14 @@ export interface Numbers {
   forget(): void;
 }
 
-const lastNumber = sql<{ id: number }>`select seq as id from sqlite_sequence where name = :table`;
+// Each names its table, so that rows of it that wait are counted.
+const lastNumber = {
+  orders: sql<{ id: number }>`select seq as id from sqlite_sequence where name = 'orders'`,
+  movements: sql<{ id: number }>`select seq as id from sqlite_sequence where name = 'movements'`,
+};
 
-export function numbersOf(db: Connection, table: "orders" | "movements"): Numbers {
-  const last = knownInTransaction(db, () => ({ id: db.get(lastNumber, { table })?.id ?? 0 }));
+export function numbersOf(db: Connection, table: keyof typeof lastNumber): Numbers {
+  const last = knownInTransaction(db, () => ({ id: db.get(lastNumber[table], {})?.id ?? 0 }));
   return { next: () => ++last.get().id, forget: last.forget };
 }
 

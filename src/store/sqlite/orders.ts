@@ -34,7 +34,6 @@ export function orderPlacing(
     },
     addDraft(draft, now) {
       orders.forget();
-      db.appended.settle();
       return addDraft(draft, now);
     },
   };
