@@ -84,7 +84,7 @@ function validInput(endpoint: Endpoint): fc.Arbitrary<Input> {
       operation: endpoint.id,
       params: input.params as Record<string, string>,
       query: pairs(withoutWhatContradicts(input.query as Record<string, unknown>)),
-      body: body ? written(withOwnId(input.body, Object.values(input.params)[0] as string)) : undefined,
+      body: body ? written(withOwnId(input.body, input.params)) : undefined,
       headers: {},
     }));
 }
@@ -104,9 +104,10 @@ function withoutWhatContradicts(query: Record<string, unknown>): Record<string, 
 }
 
 /** An `id` in the body of a change is the path's. */
-function withOwnId(body: unknown, pathId: string | undefined): unknown {
-  if (pathId === undefined || typeof body !== "object" || body === null || !("id" in body)) return body;
-  return { ...body, id: BigInt(pathId) };
+function withOwnId(body: unknown, params: Record<string, unknown>): unknown {
+  const [param] = Object.entries(params) as [string, string][];
+  if (param === undefined || typeof body !== "object" || body === null || !("id" in body)) return body;
+  return { ...body, id: BigInt(ofSomebodyElse(...param)) };
 }
 
 function pairs(query: Record<string, unknown>): [string, string][] {
