@@ -58,8 +58,7 @@ export type Operations<A extends Api> = {
 };
 
 /** Refuses a write whose `If-Match` does not name the record's tag; `part` is what of a tag is compared. */
-export function requireMatch(cx: WriteContext, tag: string, part = whole): void {
-  const { ifMatch } = cx;
+export function requireMatch({ ifMatch }: Pick<WriteContext, "ifMatch">, tag: string, part = whole): void {
   if (ifMatch === undefined || ifMatch === "any") return;
   if (ifMatch.some((given) => part(given) === part(tag))) return;
   const wanted = ifMatch.map((given) => `"${given}"`).join(", ") || "no strong ETag";

@@ -101,7 +101,8 @@ function noRandom(operation: string): never {
   throw new Error(`${operation} was given no random bytes.`);
 }
 
-function replay(
+/** The kept answer, for the same request only. */
+export function replay(
   kept: { fingerprint: string; body: string | null; tag: string | null },
   { key, fingerprint }: { key: string; fingerprint: string },
 ): Performed {

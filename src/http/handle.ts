@@ -155,9 +155,8 @@ function operated(exchange: Exchange): Awaitable<Answer> {
 
 function rehearsed(rehearsal: string, exchange: Exchange, call: Call): Promise<Answer> {
   const { house, state, judgedAt } = exchange;
-  const { store, rules } = house;
   const sunsetOf = () => sunset(house, call.endpoint);
-  return rehearse(rehearsal, { call, judgedAt, state: state as LimitState, store, rules, sunset: sunsetOf });
+  return rehearse(rehearsal, { call, judgedAt, state: state as LimitState, house, sunset: sunsetOf });
 }
 
 /** Most refused keys are refused for one of a few reasons, each of which is answered with the same words for ever. */

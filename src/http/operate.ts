@@ -3,7 +3,7 @@ import { after } from "../core/after.ts";
 import type { Caller, Result } from "../core/context.ts";
 import { Failure } from "../core/failure.ts";
 import { KEY_BYTES } from "../core/key-format.ts";
-import { ANSWERS_KEPT_MS, type Command, type Performed, refuseReusedKey } from "../core/perform.ts";
+import { ANSWERS_KEPT_MS, type Command, type Performed, refuseReusedKey, replay } from "../core/perform.ts";
 import type { Awaitable, Reads, Standing } from "../core/ports.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Answer } from "./answer.ts";
@@ -47,11 +47,24 @@ function shown(result: Result, call: Call): Answer {
   return success(call, result);
 }
 
-/** Reads body and parameters, and sends the write as a command; it is answered when it is on disk. */
-export async function write(
-  { store, callers, clock }: Pick<Handling, "store" | "callers" | "clock">,
-  call: Call,
-): Promise<Answer> {
+/** What a write needs of the house. */
+export type Desk = Pick<Handling, "store" | "callers" | "clock">;
+
+/** Sends the write as a command; it is answered when it is on disk. */
+export async function write(desk: Desk, call: Call): Promise<Answer> {
+  return success(call, await desk.store.perform(await commandOf(desk, call)));
+}
+
+/** The answer that is kept for the command's idempotency key; nothing if it was not done yet. */
+export async function keptAnswer(store: Store, call: Call, command: Command): Promise<Answer | null> {
+  const { caller, now, idempotency } = command;
+  if (!idempotency) return null;
+  const kept = await store.keptAnswer(caller.clientId, idempotency.key, now - ANSWERS_KEPT_MS);
+  return kept && success(call, replay(kept, idempotency));
+}
+
+/** Reads body and parameters: the write as a command. */
+export async function commandOf({ store, callers, clock }: Desk, call: Call): Promise<Command> {
   const { request, params, endpoint, caller, now } = call;
   const { route } = endpoint;
   const read = route.body ? readBody(request, route, caller.clientId) : nothing;
@@ -78,7 +91,7 @@ export async function write(
     }
   }
   const { clientId, keyId, role } = caller;
-  const performed = await store.perform({
+  return {
     operation: endpoint.id,
     changesAccess: route.access && true,
     caller: { clientId, keyId, role },
@@ -87,8 +100,7 @@ export async function write(
     random: route.access || route.random ? crypto.getRandomValues(new Uint8Array(KEY_BYTES)) : undefined,
     ifMatch,
     idempotency: key === undefined ? undefined : { key, fingerprint: fingerprint(call, bytes) },
-  });
-  return success(call, performed);
+  };
 }
 
 const nothing = new Uint8Array();

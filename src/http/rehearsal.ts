@@ -1,14 +1,14 @@
-import type { Order } from "../contract/shapes.ts";
+import type { Int64, Order, OrderUpdate } from "../contract/shapes.ts";
+import { requireMatch, requireSameId } from "../core/context.ts";
 import { Failure, fail } from "../core/failure.ts";
 import { operation } from "../core/operations.ts";
 import { insufficientStock } from "../core/orders.ts";
-import type { Awaitable, Reads } from "../core/ports.ts";
+import type { Command } from "../core/perform.ts";
+import type { Awaitable } from "../core/ports.ts";
 import type { Rules } from "../core/rules.ts";
 import type { LimitState } from "../core/windows.ts";
 import { type Answer, refusal } from "./answer.ts";
-import { readBody } from "./body.ts";
-import { parseJson } from "./json.ts";
-import type { Call } from "./operate.ts";
+import { type Call, commandOf, type Desk, keptAnswer } from "./operate.ts";
 import { banned, rateLines, tooManyRequests } from "./rates.ts";
 import { linesOf } from "./wire/reply.ts";
 
@@ -18,8 +18,7 @@ export interface Scene {
   readonly state: LimitState;
   /** The time by which they were looked at. */
   readonly judgedAt: number;
-  readonly store: Reads;
-  readonly rules: Rules;
+  readonly house: Desk & { readonly rules: Rules };
   readonly sunset: () => Failure;
 }
 
@@ -43,6 +42,8 @@ export async function rehearse(wanted: string, scene: Scene): Promise<Answer> {
   if (!play) refuse(wanted, `knows ${Object.keys(plays).join(", ")}`);
   const answer = await play(scene);
   if (!answer) refuse(wanted, `cannot be ${wanted} on ${scene.call.endpoint.route.at}`);
+  // Whoever repeats what was done is told so, and nothing is played.
+  if (answer.status < 400) return answer;
   const appliedLine = linesOf({ "preference-applied": `simulate=${wanted}` });
   return { ...answer, headerLines: answer.headerLines + appliedLine };
 }
@@ -52,7 +53,8 @@ type Play = (scene: Scene) => Awaitable<Answer | null>;
 const plays: Readonly<Record<string, Play | undefined>> = {
   rate_limit: (scene) => spent(scene, "minute"),
   daily_quota: (scene) => spent(scene, "day"),
-  ban: ({ judgedAt, rules }) => banned(judgedAt + (rules.bans.minutes[0] as number) * 60_000, judgedAt),
+  ban: ({ judgedAt, house: { rules } }) =>
+    banned(judgedAt + (rules.bans.minutes[0] as number) * 60_000, judgedAt),
   unavailable: () =>
     refusal(new Failure("unavailable", "The data store is not available. Repeat the request later.")),
   sunset: ({ call, sunset }) => (call.endpoint.successor ? refusal(sunset()) : null),
@@ -60,21 +62,36 @@ const plays: Readonly<Record<string, Play | undefined>> = {
     ["orders.place", "orders.update"].includes(scene.call.endpoint.id) ? outOfStock(scene) : null,
 };
 
-/** As if nothing were left of the pet that is asked for. */
-async function outOfStock({ call, store, rules }: Scene): Promise<Answer> {
-  const { request, params, endpoint, caller, now } = call;
-  const json = parseJson(await readBody(request, endpoint.route, caller.clientId));
-  const { orderId } = endpoint.input.parameters(params, request.search);
-  const asked = endpoint.input.body(json) as { petId?: Order["petId"] | null; quantity?: number | null };
-  const before =
-    orderId === undefined
-      ? {}
-      : ((await operation("orders.get")({ caller, store, now, rules }, { orderId })).body as Order);
+interface Asked {
+  readonly orderId?: Int64;
+  readonly body: OrderUpdate;
+}
+
+/** As if nothing were left of the pet that is asked for; what is judged before that is judged. */
+async function outOfStock({ call, house }: Scene): Promise<Answer> {
+  const command = await commandOf(house, call);
+  const kept = await keptAnswer(house.store, call, command);
+  if (kept) return kept;
+  const { orderId, body: asked } = command.input as Asked;
+  const before = orderId === undefined ? {} : await orderToChange(orderId, asked, command, house);
   const petId = asked.petId ?? before.petId ?? 1;
   const quantity = asked.quantity ?? before.quantity ?? 1;
   // Of the same pet only what is more is needed.
   const units = petId === before.petId ? Math.max(1, quantity - (before.quantity ?? 1)) : quantity;
   return refusal(insufficientStock(petId, quantity, units, 0));
+}
+
+async function orderToChange(
+  orderId: Int64,
+  { id }: OrderUpdate,
+  command: Command,
+  { store, rules }: Scene["house"],
+): Promise<Order> {
+  const { caller, now } = command;
+  const { body, tag } = await operation("orders.get")({ caller, store, now, rules }, { orderId });
+  requireMatch(command, tag as string);
+  requireSameId(id, orderId);
+  return body as Order;
 }
 
 /** As if the window had nothing left: the headers say so too. */

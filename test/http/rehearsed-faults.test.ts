@@ -106,6 +106,34 @@ test("a rehearsed end of stock wants an order that could be placed or changed, a
   );
 });
 
+test("a rehearsed end of stock is judged after what comes before it: headers, the kept answer, the record's ETag and id", async () => {
+  const { id: petId } = await store.aPet(9);
+  const short = simulate("insufficient_stock");
+  const place = (body: object, headers = {}) => store.customer.post("/store/orders", body, headers);
+  for (const headers of [{ "idempotency-key": "a b" }, { "if-match": "o1" }, { "if-match": "*" }])
+    await refused(store, "invalid_parameter", () => place({ petId }, { ...short, ...headers }));
+
+  const key = { "idempotency-key": "cart-4711" };
+  const placed = await place({ petId, quantity: 2 }, key);
+  const again = await place({ petId, quantity: 2 }, { ...key, ...short });
+  expect([again.status, again.text]).toEqual([201, placed.text]);
+  expect(again.headers.get("idempotency-replayed")).toBe("true");
+  expect(again.headers.get("location")).toBe(placed.headers.get("location"));
+  expect(again.headers.get("preference-applied")).toBeNull();
+  for (const body of [{ petId, quantity: 3 }, { petId: "?" }])
+    await refused(store, "idempotency_key_reused", () => place(body, { ...key, ...short }));
+  await refused(store, "insufficient_stock", () => place({ petId }, { "idempotency-key": "new", ...short }));
+  expect((await place({ petId }, { "idempotency-key": "new" })).status).toBe(201);
+
+  const { id } = placed.body;
+  const change = (body: object, headers = {}) =>
+    store.customer.patch(`/store/orders/${id}`, body, { ...short, ...headers });
+  await refused(store, "invalid_parameter", () => change({}, { "if-match": "o1" }));
+  await refused(store, "precondition_failed", () => change({}, { "if-match": '"o999"' }));
+  await refused(store, "invalid_body", () => change({ id: id + 1 }));
+  await refused(store, "insufficient_stock", () => change({ id, quantity: 5 }, { "if-match": "*" }));
+});
+
 test("a rehearsed sunset is the real one, with the same notice", async () => {
   await using over = await aStore({ PET_GET_SUNSET_AT: "2026-11-15T11:00:00Z" });
   const [mine, theirs] = [await store.aPet(), await over.aPet()];
