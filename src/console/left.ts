@@ -56,18 +56,24 @@ export function comeBack(): void {
 /** Has it kept from now on how far down the reader is. */
 export function keepPlace(): void {
   history.scrollRestoration = "manual";
-  let timer = 0;
+  let timer: number | undefined;
+  let href = "";
+  const rest = () => {
+    clearTimeout(timer);
+    if (timer !== undefined && goal === undefined && href === location.href) keep({ y: window.scrollY });
+    timer = undefined;
+  };
   window.addEventListener("scroll", () => {
     clearTimeout(timer);
-    const { href } = location;
-    timer = window.setTimeout(() => {
-      if (goal === undefined && href === location.href) keep({ y: window.scrollY });
-    }, REST_MS);
+    href = location.href;
+    timer = window.setTimeout(rest, REST_MS);
   });
+  // Whoever follows a link is gone before that.
+  window.addEventListener("click", rest, { capture: true });
   // Whoever goes elsewhere by hand is not brought back.
   const letGo = () => {
     goal = undefined;
   };
-  for (const each of ["wheel", "touchmove", "keydown"])
+  for (const each of ["wheel", "touchmove", "pointerdown", "keydown"])
     window.addEventListener(each, letGo, { passive: true });
 }
