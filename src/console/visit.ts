@@ -50,6 +50,11 @@ export function whole(value: string): HTMLElement {
   return h("span", { class: "whole" }, value);
 }
 
+/** A text of several lines, as it was entered. */
+export function lines(text: string): HTMLElement {
+  return h("span", { class: "lines" }, text);
+}
+
 /** A button that does something, once at a time; its key says which one it is, when the page is drawn anew. */
 export function button(
   label: string,

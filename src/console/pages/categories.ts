@@ -9,7 +9,7 @@ import { filters } from "../filters.ts";
 import { bodyOf, changedFrom, formDialog } from "../form.ts";
 import { type List, list } from "../list.ts";
 import { tell } from "../notices.ts";
-import { button, heading, type Page, type Visit } from "../visit.ts";
+import { button, heading, lines, type Page, type Visit } from "../visit.ts";
 import { none } from "../words.ts";
 
 const ON_A_PAGE = 50;
@@ -32,7 +32,7 @@ function show({ account, query }: Visit) {
     empty: () => h("p", {}, nothing(narrowing.isNarrowed()), isStaff && " Add one by the button above."),
     columns: [
       { name: "Name", cell: ({ id, name }) => h("a", { href: hrefOf("pets", { categoryId: id }) }, name) },
-      { name: "Description", cell: ({ description }) => description ?? none() },
+      { name: "Description", cell: ({ description }) => (description ? lines(description) : none()) },
       { name: "Number", cell: ({ id }) => id, kind: "number" },
       {
         name: "Actions",

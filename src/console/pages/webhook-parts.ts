@@ -1,6 +1,6 @@
 import type { Webhook } from "../../../client/src/index.ts";
 import { type Child, h } from "../dom.ts";
-import { facts, whole } from "../visit.ts";
+import { facts, lines, whole } from "../visit.ts";
 import { time } from "../words.ts";
 import { disabledWords, sights } from "./webhook-words.ts";
 
@@ -28,7 +28,7 @@ export function webhookFacts(
   const { url, description, types, sees, createdAt, previousSecretUntil, replaying } = webhook;
   return facts(
     ["Address", whole(url)],
-    ...(description === undefined ? [] : [["For", description] as const]),
+    ...(description === undefined ? [] : [["For", lines(description)] as const]),
     ["Is sent", types === undefined ? "everything that it may see" : types.join(", ")],
     ["May see", sights[sees]],
     ...more,
