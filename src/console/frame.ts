@@ -1,7 +1,7 @@
 import type { Account, Role } from "../../client/src/index.ts";
 import { hrefOf } from "./address.ts";
 import { mayAct } from "./api.ts";
-import { type Child, fill, h } from "./dom.ts";
+import { type Child, fill, h, once } from "./dom.ts";
 import { noticePlaces } from "./notices.ts";
 
 interface Entry {
@@ -36,9 +36,14 @@ export interface Frame {
 }
 
 /** What stays while pages come and go: the way around, and who is signed in. */
-export function frame(account: Account, signOut: () => void): Frame {
+export function frame(account: Account, signOut: () => Promise<void>): Frame {
   const main = h("main", { id: "main", tabindex: "-1" });
   const links = new Map<string, HTMLAnchorElement>();
+  const leave: HTMLElement = h(
+    "button",
+    { type: "button", class: "quiet", onclick: (): unknown => once(leave, signOut) },
+    "Sign out",
+  );
   const menu = h(
     "nav",
     { id: "menu", class: "menu", "aria-label": "Pages" },
@@ -61,7 +66,7 @@ export function frame(account: Account, signOut: () => void): Frame {
       h("span", {}, account.client.name),
       h("span", { class: "soft" }, `${account.key.role} key …${account.key.lastFour}`),
     ),
-    h("button", { type: "button", class: "quiet", onclick: signOut }, "Sign out"),
+    leave,
   );
   const toggle = h(
     "button",
