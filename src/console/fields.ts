@@ -57,9 +57,14 @@ export function numberField(name: string, options: FieldOptions): Field<number> 
   return field(name, options, input, () => {
     const text = input.value.trim();
     if (text === "" && !required) return undefined;
-    if (!/^[-−]?\d+$/.test(text)) throw new Misentered(name, "must be a whole number");
+    if (!isWhole(text)) throw new Misentered(name, "must be a whole number");
     return Number(text.replace("−", "-"));
   });
+}
+
+/** Whether it is digits, with a minus as keyboards or as books have it. */
+export function isWhole(text: string): boolean {
+  return /^[-−]?\d+$/.test(text);
 }
 
 /** A line for digits. No control for numbers: the wheel of a mouse that only passes over one changes it. */

@@ -1,6 +1,6 @@
 import { keepQuery } from "./address.ts";
 import { h, newId } from "./dom.ts";
-import { numberInput } from "./fields.ts";
+import { isWhole, Misentered, numberInput } from "./fields.ts";
 
 /** Typing is waited for this long before the list is asked for. */
 const TYPING_MS = 250;
@@ -20,6 +20,8 @@ export interface Filters {
   readonly element: HTMLElement;
   /** What is chosen; nothing for what is not. */
   value(name: string): string | undefined;
+  /** All that is chosen, as the query of a list: but for numbers, whether it is one is for the API to judge. */
+  asked<T extends object>(): T;
   /** Whether the list is narrowed at all. */
   isNarrowed(): boolean;
 }
@@ -70,8 +72,17 @@ export function filters(
   return {
     element,
     value,
+    asked: <T>() =>
+      Object.fromEntries(wanted.map((each) => [each.name, judged(each, value(each.name))])) as T,
     isNarrowed: () => wanted.some(({ name }) => name !== "sort" && value(name) !== undefined),
   };
+}
+
+/** A number is not for the API to judge: it knows nothing of the labels here. */
+function judged({ name, label, type }: Filter, value: string | undefined): string | undefined {
+  if (type === "number" && value !== undefined && !isWhole(value))
+    throw new Misentered(name, `${label} must be a whole number.`);
+  return value;
 }
 
 /** What an address asks for is in force, though there be no such choice: the list says what comes of it. */

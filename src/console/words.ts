@@ -8,6 +8,7 @@ import {
   RateLimitError,
 } from "../../client/src/index.ts";
 import { type Child, h } from "./dom.ts";
+import { Misentered } from "./fields.ts";
 
 const date = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const dateToTheSecond = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
@@ -116,6 +117,7 @@ export function forPeople({ message, code }: Pick<ApiError, "message" | "code">)
 export function canTryAgain(error: unknown): boolean {
   const isRefused = error instanceof ApiError && error.status >= 400 && error.status < 500;
   // A feed whose next event is gone begins anew.
+  if (error instanceof Misentered) return false;
   return !isRefused || [401, 408, 412, 429].includes(error.status) || error.code === "events_expired";
 }
 

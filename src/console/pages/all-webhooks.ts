@@ -24,7 +24,10 @@ async function show({ query, signal }: Visit): Promise<Child> {
     label: "Webhooks of all clients",
     keyOf: ({ id }) => id,
     load: (loading) =>
-      petstore.admin.webhooks.list({ ...wanted(narrowed.value), limit: ON_A_PAGE }, { signal: loading }),
+      petstore.admin.webhooks.list(
+        { ...narrowed.asked<AdminWebhooksListQuery>(), limit: ON_A_PAGE },
+        { signal: loading },
+      ),
     empty: () => h("p", {}, nothing(narrowed.isNarrowed())),
     columns: [
       {
@@ -65,14 +68,6 @@ function narrowing(clients: readonly Client[] | undefined): readonly Filter[] {
       ],
     },
   ];
-}
-
-function wanted(value: (name: string) => string | undefined): AdminWebhooksListQuery {
-  const [clientId, enabled] = [value("clientId"), value("enabled")];
-  return {
-    clientId: clientId === undefined ? undefined : Number(clientId),
-    enabled: enabled === undefined ? undefined : enabled === "true",
-  };
 }
 
 function nothing(isNarrowed: boolean): string {

@@ -1,3 +1,4 @@
+import type { EventType } from "../../../client/src/index.ts";
 import { petstore } from "../api.ts";
 import { type Child, fill, h } from "../dom.ts";
 import { filters } from "../filters.ts";
@@ -18,7 +19,11 @@ export const eventsPage: Page = { title: "Live feed", show };
 function show({ query, signal }: Visit): Child {
   const feed = feedOf(signal);
   const state = h("p", { class: "soft", role: "status" });
-  const kind = () => kinds.get(narrowing.value("kind") ?? "");
+  const kind = () => {
+    const chosen = narrowing.value("kind");
+    // One that there is not is for the API to refuse.
+    return chosen === undefined ? undefined : (kinds.get(chosen) ?? [chosen as EventType]);
+  };
   let following = new AbortController();
   /** How far it was followed when it was paused, though nothing was shown. */
   let position: string | undefined;

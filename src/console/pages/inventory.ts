@@ -1,4 +1,4 @@
-import type { InventoryItem, PetStatus } from "../../../client/src/index.ts";
+import type { InventoryItem, InventoryListQuery } from "../../../client/src/index.ts";
 import { hrefOf } from "../address.ts";
 import { mayAct, petstore } from "../api.ts";
 import { type Child, h } from "../dom.ts";
@@ -27,17 +27,8 @@ function show({ account, query }: Visit) {
   const stock: List<InventoryItem> = list({
     label: "Stock of each pet",
     keyOf: ({ petId }) => petId,
-    load: (signal) => {
-      const [status, most] = [narrowing.value("status"), narrowing.value("maxQuantity")];
-      return petstore.inventory.list(
-        {
-          status: status === undefined ? undefined : [status as PetStatus],
-          maxQuantity: most === undefined ? undefined : Number(most),
-          limit: ON_A_PAGE,
-        },
-        { signal },
-      );
-    },
+    load: (signal) =>
+      petstore.inventory.list({ ...narrowing.asked<InventoryListQuery>(), limit: ON_A_PAGE }, { signal }),
     prepare: (found, signal) =>
       learnPets(
         found.map(({ petId }) => petId),

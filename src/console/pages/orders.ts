@@ -4,7 +4,7 @@ import { mayAct, petstore } from "../api.ts";
 import { guarded, withRecord } from "../changes.ts";
 import { type Child, h } from "../dom.ts";
 import { numberField, timeField } from "../fields.ts";
-import { type Filter, filters } from "../filters.ts";
+import { type Filter, type Filters, filters } from "../filters.ts";
 import { bodyOf, changedFrom, formDialog } from "../form.ts";
 import { type List, list } from "../list.ts";
 import { learnPets, petLink } from "../names.ts";
@@ -23,7 +23,7 @@ function show({ account, query }: Visit) {
   const narrowing = filters("orders", query, narrowedBy, () => void orders.reload());
   const orders = orderList({
     empty: () => nothing(narrowing.isNarrowed()),
-    query: () => wanted(narrowing.value),
+    query: () => wanted(narrowing),
   });
   void orders.reload();
   return [
@@ -59,12 +59,11 @@ const narrowedBy: readonly Filter[] = [
 ];
 
 /** What is narrowed by ship dates is in their order, as the API wants it. */
-function wanted(value: (name: string) => string | undefined): OrdersListQuery {
-  const [complete, petId, from, before] = ["complete", "petId", "from", "before"].map(value);
+function wanted({ asked }: Filters): OrdersListQuery {
+  const { from, before, ...rest } = asked<OrdersListQuery & { from?: string; before?: string }>();
   const midnight = (day: string | undefined) => day && new Date(`${day}T00:00`).toISOString();
   return {
-    complete: complete === undefined ? undefined : complete === "true",
-    petId: petId === undefined ? undefined : Number(petId),
+    ...rest,
     shippedAfter: midnight(from),
     shippedBefore: midnight(before),
     sort: from || before ? "-shipDate" : "-id",

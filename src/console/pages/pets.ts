@@ -1,4 +1,4 @@
-import type { Category, NewPet, Pet, PetStatus } from "../../../client/src/index.ts";
+import type { Category, NewPet, Pet, PetStatus, PetsListQuery } from "../../../client/src/index.ts";
 import { go, hrefOf } from "../address.ts";
 import { mayAct, petstore } from "../api.ts";
 import { type Child, h } from "../dom.ts";
@@ -24,7 +24,8 @@ async function show({ account, query, signal }: Visit): Promise<Child> {
   const pets: List<Pet> = list({
     label: "Pets",
     keyOf: ({ id }) => id,
-    load: (signal) => petstore.pets.list({ ...wanted(narrowing.value), limit: ON_A_PAGE }, { signal }),
+    load: (signal) =>
+      petstore.pets.list({ ...narrowing.asked<PetsListQuery>(), limit: ON_A_PAGE }, { signal }),
     prepare: (found, signal) =>
       learnCategories(
         found.map(({ categoryId }) => categoryId),
@@ -84,16 +85,6 @@ function narrowedBy(categories: readonly Category[] | undefined): Filter[] {
       ],
     },
   ];
-}
-
-function wanted(value: (name: string) => string | undefined) {
-  const [status, categoryId] = [value("status"), value("categoryId")];
-  return {
-    name: value("name"),
-    status: status === undefined ? undefined : [status as PetStatus],
-    categoryId: categoryId === undefined ? undefined : Number(categoryId),
-    sort: value("sort") as "-id" | "name" | "-name" | undefined,
-  };
 }
 
 function addPet(): void {
