@@ -28,13 +28,17 @@ export function recordField(name: string, options: RecordOptions): Field<number>
   const list = h("datalist", { id: listId });
   const input = h("input", { type: "text", list: listId, autocomplete: "off" });
   let timer = 0;
+  /** What was looked for last. */
+  let looked: string | undefined;
   const offer = (found: readonly Named[]) => {
     for (const each of found) known.set(wordsOf(each), each.id);
     list.replaceChildren(...found.map((each) => h("option", { value: wordsOf(each) })));
   };
   const look = async () => {
-    if (known.has(input.value)) return;
-    offer(await search(input.value.trim()));
+    const text = input.value.trim();
+    if (known.has(text) || text === looked) return;
+    offer(await search(text));
+    looked = text;
   };
   const lookAhead = () => look().catch(() => {});
   input.addEventListener("focus", () => list.childElementCount === 0 && lookAhead());
@@ -47,14 +51,16 @@ export function recordField(name: string, options: RecordOptions): Field<number>
     known.set(wordsOf(value), value.id);
     input.value = wordsOf(value);
   }
-  const meant = (text: string) => known.get(text) ?? onlyNamed(known, text) ?? numberIn(text);
   const read = async (): Promise<number | undefined> => {
     clearTimeout(timer);
     const text = input.value.trim();
     if (text === "" && !required) return undefined;
-    // Whoever types fast is done before anything was asked.
-    if (text !== "" && meant(text) === undefined) await look();
-    const id = meant(text);
+    let id = known.get(text) ?? numberIn(text);
+    if (id === undefined && text !== "") {
+      // Whoever types fast is done before anything was asked; and what begins alike does not have all of one name.
+      await look();
+      id = onlyNamed(known, text);
+    }
     if (id === undefined) throw new Misentered(name, "choose one of the list, or give its number");
     return id;
   };
