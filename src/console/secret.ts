@@ -38,9 +38,24 @@ export function showSecret(title: string, secret: string, advice: string): void 
     { stays: true },
   );
   element.querySelector(".close")?.remove();
-  element.addEventListener("cancel", (event) => event.preventDefault());
+  stayOpen(element);
   shown.select();
+  window.addEventListener("beforeunload", askToStay);
   allKept = Promise.all([allKept, closed]);
+  void closed.then(() => window.removeEventListener("beforeunload", askToStay));
+}
+
+/** Nothing but its own button closes it. Whoever presses Escape twice closes a dialog that only refuses to be cancelled. */
+function stayOpen(dialog: HTMLElement): void {
+  dialog.setAttribute("closedby", "none");
+  // Browsers that do not know that yet.
+  dialog.addEventListener("cancel", (event) => event.preventDefault());
+  dialog.addEventListener("keydown", (event) => event.key === "Escape" && event.preventDefault());
+}
+
+/** The browser asks whoever closes or reloads the page. */
+function askToStay(event: Event): void {
+  event.preventDefault();
 }
 
 /** Says what to do about a secret that nobody will see; it stays until it is closed. */

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { aStore, type Person } from "../harness.ts";
 import { aHook, PRIVATE } from "../webhooks/receiver.ts";
+import { until } from "./browser.ts";
 import { visitors } from "./signed-in.ts";
 
 const signedIn = visitors();
@@ -77,6 +78,61 @@ test("what is shown this once is shown at once, even if it took the last request
     expect(await page.getByRole("textbox", { name: "The new key" }).inputValue()).toStartWith("ps_live_");
     await notice.waitFor();
   }
+  expect(visitor.faults).toEqual([]);
+});
+
+test("whoever ends the own key by rotating it reads the new one first, and then signs in with it", async () => {
+  await using store = await aStore();
+  await using visitor = await signedIn(store, store.staff, ["account", "Account"]);
+  const { page, press } = visitor;
+  const shown = page.getByRole("textbox", { name: "The new key" });
+  const refused = page.waitForResponse((response) => response.status() === 401);
+  await press("Rotate");
+  await page.getByLabel("The old key still works").fill("0");
+  await press("Rotate");
+  await shown.waitFor();
+  await refused;
+  await page.evaluate("location.hash = '#/categories'");
+  await page.getByRole("heading", { name: "Categories", includeHidden: true, level: 1 }).waitFor();
+  expect(await page.getByRole("dialog").count()).toBe(1);
+  const key = await shown.inputValue();
+  await press("I have kept it");
+  const asked = page.getByRole("dialog", { name: "You are signed out" });
+  await asked.getByLabel("API key").fill(key);
+  await press("Sign in");
+  await asked.waitFor({ state: "detached" });
+  await page.getByText(`staff key …${key.slice(-4)}`).waitFor();
+  expect(visitor.faults).toEqual([]);
+});
+
+test("a secret that is shown stays while the page is left, and the browser asks before it is closed; when it is kept nothing asks", async () => {
+  await using store = await aStore();
+  await using visitor = await signedIn(store, store.staff, ["pets", "Pets"]);
+  const { page, press } = visitor;
+  let asked = 0;
+  page.on("dialog", (question) => {
+    asked += 1;
+    return question.dismiss();
+  });
+  await visitor.open("account", "Account");
+  await press("Make a key");
+  await press("Make the key");
+  const shown = page.getByRole("textbox", { name: "The new key" });
+  const key = await shown.inputValue();
+  await page.goBack();
+  await page.getByRole("heading", { name: "Pets", includeHidden: true, level: 1 }).waitFor();
+  await page.goForward();
+  await page.getByRole("heading", { name: "Account", includeHidden: true, level: 1 }).waitFor();
+  for (const each of ["Escape", "Escape", "Escape"]) await page.keyboard.press(each);
+  expect(await shown.inputValue()).toBe(key);
+  await page.evaluate("location.reload()");
+  await until(async () => asked === 1);
+  expect(await shown.inputValue()).toBe(key);
+  await press("I have kept it");
+  await page.reload();
+  await page.getByRole("heading", { name: "Account" }).waitFor();
+  expect(asked).toBe(1);
+  expect(await page.content()).not.toContain(key);
   expect(visitor.faults).toEqual([]);
 });
 
