@@ -1,18 +1,27 @@
 import { expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import { aStore, type TestStore } from "../harness.ts";
 import { aVisitor, theBrowser, until, type Visitor } from "./browser.ts";
 import { visitors } from "./signed-in.ts";
 
+const AN_HOUR_MS = 3_600_000;
 const browser = theBrowser();
 const signedIn = visitors(browser);
 
 /** A customer who looks at the feed when it is noon for the browser too. */
-async function aFeed(store: TestStore): Promise<Visitor> {
+async function aFeed(store: TestStore, path = "events"): Promise<Visitor> {
   const visitor = await aVisitor(browser, store);
   await visitor.page.clock.setFixedTime(store.clock.now);
   await visitor.enter(store.customer);
-  await visitor.open("events", "Live feed");
+  await visitor.open(path, "Live feed");
   return visitor;
+}
+
+function partsOf(page: Page) {
+  return {
+    lines: page.getByRole("list", { name: "Events, newest first" }).getByRole("listitem"),
+    state: page.getByRole("main").getByRole("status"),
+  };
 }
 
 test("the live feed shows what others do as it happens, pauses, and goes on where it was", async () => {
@@ -20,7 +29,7 @@ test("the live feed shows what others do as it happens, pauses, and goes on wher
   const rex = await store.aPet(5, "Rex");
   await using visitor = await aFeed(store);
   const { page } = visitor;
-  const lines = page.getByRole("list", { name: "Events, newest first" }).getByRole("listitem");
+  const { lines } = partsOf(page);
   await lines.getByText("Rex was added").waitFor();
   await store.customer.post("/store/orders", { petId: rex.id, quantity: 2 });
   await lines.getByText("Order 1 of 2 × Rex was placed").waitFor();
@@ -40,12 +49,57 @@ test("the live feed shows what others do as it happens, pauses, and goes on wher
   expect(visitor.faults).toEqual([]);
 });
 
+test("a feed that was paused before anything was shown goes on with what was missed, however long ago that was", async () => {
+  await using store = await aStore();
+  const rex = await store.aPet(5, "Rex");
+  await using visitor = await aFeed(store, "events?kind=orders");
+  const { page } = visitor;
+  const { lines, state } = partsOf(page);
+  await page.getByText("Nothing happened lately.").waitFor();
+  await state.getByText("live", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Pause" }).click();
+  await state.getByText("paused", { exact: true }).waitFor();
+  await store.customer.post("/store/orders", { petId: rex.id, quantity: 2 });
+  store.clock.now += AN_HOUR_MS;
+  await page.clock.setFixedTime(store.clock.now);
+  await page.getByRole("button", { name: "Go on" }).click();
+  await lines.getByText("Order 1 of 2 × Rex was placed").waitFor();
+  await page.getByRole("button", { name: "Pause" }).click();
+  await store.customer.patch("/store/orders/1", { quantity: 3 });
+  await page.getByRole("button", { name: "Go on" }).click();
+  await lines.getByText("Order 1").nth(1).waitFor();
+  expect(await lines.count()).toBe(2);
+  expect(visitor.faults).toEqual([]);
+});
+
+test("what happens while a live feed is cut off is there when it is back, once and in its order", async () => {
+  await using store = await aStore();
+  const rex = await store.aPet(5, "Rex");
+  await using visitor = await aFeed(store);
+  const { page } = visitor;
+  const { lines, state } = partsOf(page);
+  await state.getByText("live", { exact: true }).waitFor();
+  await lines.getByText("Rex: +4, 5 in stock").waitFor();
+  const before = await lines.count();
+  await page.route("**/events/stream*", (route) => route.abort());
+  await store.restart();
+  await state.getByText("not connected", { exact: true }).waitFor();
+  for (const quantity of [6, 7, 8]) await store.staff.put(`/store/inventory/${rex.id}`, { quantity });
+  store.clock.now += AN_HOUR_MS;
+  await page.clock.setFixedTime(store.clock.now);
+  await page.unroute("**/events/stream*");
+  await lines.getByText("Rex: +1, 8 in stock").waitFor();
+  const texts = (await lines.allTextContents()).map((text) => /\d in stock/.exec(text)?.[0]);
+  expect(texts.slice(0, 4)).toEqual(["8 in stock", "7 in stock", "6 in stock", "5 in stock"]);
+  expect(await lines.count()).toBe(before + 3);
+});
+
 test("a live feed says when the server is away, and when it is back", async () => {
   await using store = await aStore();
   const rex = await store.aPet(5, "Rex");
   await using visitor = await aFeed(store);
   const { page } = visitor;
-  const state = page.getByRole("main").getByRole("status");
+  const { state } = partsOf(page);
   await state.getByText("live", { exact: true }).waitFor();
   await page.route("**/events/stream*", (route) => route.abort());
   await store.restart();
