@@ -8,7 +8,7 @@ import {
   type WriteContext,
 } from "./context.ts";
 import { Conflict, fail } from "./failure.ts";
-import { foldName } from "./names.ts";
+import { foldName, namedSo } from "./names.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
 import type { CategoryRecord } from "./ports.ts";
 import { categoryTag } from "./tags.ts";
@@ -23,9 +23,10 @@ export const categories: Operations<PetstoreApi["categories"]> = {
       after: readCursor(cursor, "categories", sort, sort === "name" ? "string" : "number"),
       limit: limit + 1,
     });
-    return pageOf(records, limit, shownCategory, (last) =>
+    const { body, ...rest } = pageOf(records, limit, shownCategory, (last) =>
       cursorAfter("categories", sort, { key: sort === "name" ? foldName(last.name) : last.id, id: last.id }),
     );
+    return { body: namedSo(body, name), ...rest };
   },
 
   async create(cx, { body: { name, description = null } }) {

@@ -3,11 +3,22 @@ const FOLDED_CHARACTERS = 200;
 
 /** A name as it is compared: the same for every engine, because it is computed here and stored. */
 export function foldName(name: string): string {
-  // Lower case depends on what follows for one letter, the sigma; a prefix does not know what follows.
-  const folded = name.normalize("NFKC").toLowerCase().replaceAll("\u03c2", "\u03c3");
+  const folded = wholeFolded(name);
   return folded.length <= FOLDED_CHARACTERS
     ? folded
     : Array.from(folded).slice(0, FOLDED_CHARACTERS).join("");
+}
+
+/** Of what was found by the folded beginning of its name: where folding made that too long to be kept whole, what does begin so. */
+export function namedSo<T extends { readonly name: string }>(found: T[], beginning: string | undefined): T[] {
+  const folded = beginning === undefined ? "" : wholeFolded(beginning);
+  if (folded.length <= FOLDED_CHARACTERS) return found;
+  return found.filter(({ name }) => wholeFolded(name).startsWith(folded));
+}
+
+function wholeFolded(name: string): string {
+  // Lower case depends on what follows for one letter, the sigma; a prefix does not know what follows.
+  return name.normalize("NFKC").toLowerCase().replaceAll("\u03c2", "\u03c3");
 }
 
 /** The least text after all texts with this prefix in code point order; `null` if there is none. */

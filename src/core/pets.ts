@@ -9,7 +9,7 @@ import {
   type WriteContext,
 } from "./context.ts";
 import { Conflict, fail } from "./failure.ts";
-import { foldName } from "./names.ts";
+import { foldName, namedSo } from "./names.ts";
 import { cursorAfter, pageOf, readCursor } from "./pages.ts";
 import type { Awaitable, ListedPet, PetRecord } from "./ports.ts";
 import { shownPet } from "./shown.ts";
@@ -35,7 +35,10 @@ export const pets: Operations<PetstoreApi["pets"]> = {
     });
     const cursorOf = (last: ListedPet) =>
       cursorAfter("pets", order, { key: byName ? foldName(last.name) : last.id, id: last.id });
-    return after(records, (found) => pageOf(found, limit, asListed, cursorOf));
+    return after(records, (found) => {
+      const { body, ...rest } = pageOf(found, limit, asListed, cursorOf);
+      return { body: namedSo(body, name), ...rest };
+    });
   },
 
   async create(cx, { body }) {
