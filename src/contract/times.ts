@@ -23,8 +23,10 @@ export const date = string({ format: "date", pattern: wholeDate.source }, (value
   wholeDate.test(value) ? [] : ["must be a date such as 2026-11-30"],
 );
 
-/** In an address a plus stands for a space. */
+/** In an address a plus stands for a space. Of what is well formed it is said why it is not taken. */
 function dateTimeProblem(value: string): string {
+  if (wholeDateTime.test(value)) return mustBe("within the years 0000 to 9999 in UTC", value);
+  if (isDateTime(value.replace(/:60(?=[.Z+-])/, ":59"))) return mustBe("a time without a leap second", value);
   const problem = mustBe("an RFC 3339 date-time with an offset, such as 2026-11-30T12:00:00Z", value);
   return isDateTime(value.replace(" ", "+")) ? `${problem}; write + as %2B in an address` : problem;
 }

@@ -157,8 +157,16 @@ describe("a ship date", () => {
     ["2026-11-30T23:00:00-05:00", "2026-12-01T04:00:00.000Z"],
     ["2028-02-29T00:00:00Z", "2028-02-29T00:00:00.000Z"],
     ["9999-12-31T23:59:59Z", "9999-12-31T23:59:59.000Z"],
-  ])("%s is kept in UTC as %s", async (shipDate, kept) => {
-    expect((await place({ shipDate })).body.shipDate).toBe(kept);
+    ["9999-12-31T23:59:59.9999Z", "9999-12-31T23:59:59.999Z"],
+    ["2026-11-30T12:00:00.123456789Z", "2026-11-30T12:00:00.123Z"],
+    ["1969-12-31T23:59:59.9995Z", "1969-12-31T23:59:59.999Z"],
+    ["0000-01-01T00:00:00Z", "0000-01-01T00:00:00.000Z"],
+  ])("%s is kept in UTC as %s, and found so", async (shipDate, kept) => {
+    const { body } = await place({ shipDate });
+    expect(body.shipDate).toBe(kept);
+    const query = new URLSearchParams({ shippedAfter: shipDate, limit: "100" });
+    const found = await store.customer.get(`/store/orders?${query}`);
+    expect(found.body.map(({ id }: { id: number }) => id)).toContain(body.id);
   });
 
   test.each([
@@ -169,16 +177,34 @@ describe("a ship date", () => {
     "2026-02-29T12:00:00Z",
     "2026-11-31T12:00:00Z",
     "2026-11-30T24:00:00Z",
+    "2026-12-31T23:59:60Z",
+    "2026-12-31T15:59:60.5-08:00",
     "2026-11-30T12:00:00+05",
+    "2026-11-30T12:00:00+24:00",
+    "2026-11-30T12:00:00.Z",
+    "10000-01-01T00:00:00Z",
+    "-000001-01-01T00:00:00Z",
     "9999-12-31T23:59:59-01:00",
     "0000-01-01T00:00:00+01:00",
     "tomorrow",
     "",
     1796040000,
-  ])("%j is refused, and the problem is told once", async (shipDate) => {
+  ])("%j is refused, in a body and in an address, and the problem is told once", async (shipDate) => {
     const { code, details } = await refused(store, () => place({ shipDate }));
     expect(code).toBe("invalid_body");
     expect(details.map(({ field }: { field: string }) => field)).toEqual(["shipDate"]);
+    const query = new URLSearchParams({ shippedAfter: String(shipDate) });
+    const asked = await store.customer.get(`/store/orders?${query}`);
+    expect([asked.status, asked.body.code]).toEqual([400, "invalid_parameter"]);
+    if (typeof shipDate === "string") expect(asked.body.details[0].message).toBe(details[0].message);
+  });
+
+  test.each([
+    ["9999-12-31T23:59:59-01:00", "must be within the years 0000 to 9999 in UTC, got"],
+    ["2026-12-31T23:59:60Z", "must be a time without a leap second, got"],
+    ["2026-12-31T23:59:61Z", "must be an RFC 3339 date-time with an offset, such as"],
+  ])("%s is refused for what is wrong with it", async (shipDate, problem) => {
+    expect((await refused(store, () => place({ shipDate }))).details[0].message).toStartWith(problem);
   });
 });
 
