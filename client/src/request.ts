@@ -1,7 +1,7 @@
 import { routes } from "./api.ts";
 import type { Answer } from "./call.ts";
 import { deprecationNotice } from "./deprecation.ts";
-import { apiErrorOf, ConnectionError, PetstoreError, TimeoutError } from "./errors.ts";
+import { ApiError, apiErrorOf, ConnectionError, PetstoreError, TimeoutError } from "./errors.ts";
 import { dataIn, jsonOf, queryOf } from "./json.ts";
 import type { ChangeOptions, Settings } from "./options.ts";
 import type { Leave, Pace } from "./pace.ts";
@@ -36,16 +36,21 @@ export function sender(settings: Settings, pace: Pace): Send {
     const url = settings.baseUrl + path + (isRead && input ? queryOf(route.what, input) : "");
     const init = initOf(route, input, options, settings.apiKey);
     const maxRetries = options.maxRetries ?? settings.maxRetries;
+    let isLost = false;
+    /** A write whose answer was lost may have been done, unless a later try was refused. */
+    const doubtful = (error: unknown): never => {
+      const isRefused = error instanceof ApiError && error.status < 500;
+      if (isLost && !isRefused && error instanceof PetstoreError)
+        error.message += " Whether it was done is not known.";
+      throw error;
+    };
     for (let tries = 1; ; tries += 1) {
-      const leave = await turn(route, signal, tries > 1);
+      const leave = await turn(route, signal, tries > 1).catch(doubtful);
       const outcome = await attempt<T>(route, url, init, options, leave);
       if (!(outcome instanceof PetstoreError)) return outcome;
+      isLost ||= !isRead && outcome instanceof ConnectionError;
       const waitMs = retryWaitMs(outcome, tries, { ...settings, maxRetries });
-      if (waitMs === undefined) {
-        if (!isRead && outcome instanceof ConnectionError)
-          outcome.message += " Whether it was done is not known.";
-        throw outcome;
-      }
+      if (waitMs === undefined) return doubtful(outcome);
       settings.logger.debug?.(
         `${route.what}: try ${tries} failed (${outcome.message}); the next is in ${Math.round(waitMs)} ms.`,
       );
