@@ -11,6 +11,7 @@ import {
   DatabaseTrouble,
   Exit,
   isKeptOut,
+  lackingRight,
   Refused,
   STANDARD_OUTPUT,
   USAGE_EXIT,
@@ -88,7 +89,12 @@ function told(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT;
   if (error instanceof WrongSettings) return say(error.message, USAGE_EXIT);
   if (error instanceof Unavailable && error.cause !== undefined)
-    return say(isKeptOut(error) ? keptOut(error) : `${error.message} The cause: ${causeOf(error)}.`, 1);
+    return say(
+      isKeptOut(error)
+        ? keptOut(error)
+        : (lackingRight(error) ?? `${error.message} The cause: ${causeOf(error)}.`),
+      1,
+    );
   if (error instanceof Refused) return say(error.message, error.exit);
   for (const known of [CannotListen, DatabaseTrouble, UnusableDatabase, CannotMove, Failure]) {
     if (error instanceof known) return say(error.message, 1);

@@ -39,6 +39,20 @@ export function isKeptOut({ cause }: Unavailable): boolean {
   return /^SQLITE_(CANTOPEN|READONLY)/.test((cause as { code?: string } | undefined)?.code ?? "");
 }
 
+/** What PostgreSQL's user would need, by what it is refused. */
+const RIGHTS: Readonly<Record<string, string>> = {
+  table: "select, insert, update, delete",
+  sequence: "usage, select",
+};
+
+/** What to grant, if PostgreSQL says that its user lacks a right. */
+export function lackingRight({ cause }: Unavailable): string | null {
+  const { message } = cause as { message?: string };
+  const [told, kind = "", name] = /^permission denied for (table|sequence) (.+)$/.exec(message ?? "") ?? [];
+  if (!told) return null;
+  return `The user of the database lacks a right: ${told}. As the owner of the tables: grant ${RIGHTS[kind]} on ${kind} ${name} to that user`;
+}
+
 /** Records for people, a line each: columns as wide as they need to be. */
 export function table(rows: readonly Readonly<Record<string, unknown>>[], empty: string): string[] {
   const [first] = rows;

@@ -269,4 +269,12 @@ export const migrations: readonly Migration[] = [
       "create index bans_client on bans (client_id, until) where lifted_at is null",
     ],
   },
+  {
+    name: "who may read all rows may export them",
+    statements: ({ showNumbers }) =>
+      [
+        ...["categories", "pets", "clients", "api_keys", "orders", "bans", "audit", "tallies"],
+        ...["webhooks", "webhook_deliveries", "movements"],
+      ].flatMap(showNumbers),
+  },
 ];

@@ -76,7 +76,13 @@ test("a user with rights to rows only serves a database that is up to date", asy
 test("a user without a right to the tables is told so in one sentence, and a server that loses it answers 503", async () => {
   const [url, role] = [await server.newStore(), await aRole()];
   const database = new URL(url).pathname.slice(1);
-  for (const command of [...USING, ...LOOKING]) {
+  const others = (await server.query(tables, database)).length - 1;
+  await allSay(
+    LOOKING,
+    as(role, database),
+    `The user ${role} may not read access and ${others} other tables. As the owner of the tables: grant select on all tables in schema public to ${role}`,
+  );
+  for (const command of USING) {
     const env = { DATABASE_URL: as(role, database), PORT: "0" };
     const { code, stderr } = await petstore(command.split(" "), { env });
     expect([command, code]).toEqual([command, 1]);
@@ -94,6 +100,36 @@ test("a user without a right to the tables is told so in one sentence, and a ser
   await server.query(`revoke all on pets from ${role}`, database);
   const response = await fetch(`${shop.url}/pets`, { headers: { "x-api-key": key } });
   expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([503, "unavailable"]);
+});
+
+test("a user who may only read looks, and exports all of it; one who may not read all is told what to grant", async () => {
+  const [url, role] = [await server.newStore(), await aRole()];
+  const database = new URL(url).pathname.slice(1);
+  const env = { DATABASE_URL: as(role, database) };
+  expect((await petstore(["demo"], { env: { DATABASE_URL: url } })).code).toBe(0);
+  await server.query(`grant select on all tables in schema public to ${role}`, database);
+  for (const command of ["doctor", "keys list"])
+    expect([command, (await petstore(command.split(" "), { env })).code]).toEqual([command, 0]);
+  const [mine, owners] = await Promise.all(
+    [env, { DATABASE_URL: url }].map((each) => petstore(["export", "-"], { env: each })),
+  );
+  expect(mine?.code).toBe(0);
+  // All but the first line, which has the time.
+  const rows = (text = "") => text.split("\n").slice(1, -2);
+  expect(rows(mine?.stdout)).toEqual(rows(owners?.stdout));
+
+  await server.query("revoke select on sequence pets_id_seq from public", database);
+  const { code, stderr } = await petstore(["export", "-"], { env });
+  expect([code, stderr]).toEqual([
+    1,
+    "petstore: The user of the database lacks a right: permission denied for sequence pets_id_seq. As the owner of the tables: grant usage, select on sequence pets_id_seq to that user\n",
+  ]);
+  await server.query(`revoke select on pets from ${role}`, database);
+  const line = `The user ${role} may not read pets. As the owner of the tables: grant select on all tables in schema public to ${role}`;
+  await allSay([...LOOKING, "export -"], env.DATABASE_URL, line);
+  await server.query("revoke usage on schema public from public", database);
+  const none = `The user ${role} may use no schema of the database. As its owner: grant usage on schema public to ${role}`;
+  await allSay(LOOKING, env.DATABASE_URL, none);
 });
 
 test("a database that is not in UTF8 is refused, and left as it is", async () => {
