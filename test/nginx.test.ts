@@ -1,5 +1,6 @@
 // What nginx does in front of the instances, with the configuration of deploy/.
 import { expect, test } from "bun:test";
+import { connect } from "node:net";
 import { LARGE_BODY_BYTES } from "../src/http/body.ts";
 import { HEARTBEAT_MS } from "../src/http/streams.ts";
 import { IDLE_SECONDS } from "../src/http/wire/connection.ts";
@@ -99,6 +100,50 @@ test("what nginx refuses by itself is an Error of the API", async () => {
   expect([away.status, await codeOf(away)]).toEqual([503, "unavailable"]);
   expect(away.headers.get("retry-after")).toBe("1");
 });
+
+test("what nginx cannot take for one request is refused in the words of the API, and no page of its own is seen", async () => {
+  await using shop = await instances(1);
+  await using nginx = await aNginx(shop.urls);
+  const head = "Host: shop\r\nConnection: close\r\n";
+  const long = "a".repeat(40_000);
+  const malformed = { status: 400, code: "malformed_request" };
+  const unknown = { status: 405, code: "method_not_allowed" };
+  const expected: Record<string, { status: number; code: string }> = {
+    "hello\r\n\r\n": malformed,
+    "GET /pets HTTP/1.1\r\nConnection: close\r\n\r\n": malformed,
+    [`GET /pets HTTP/1.1\r\n${head}no header\r\n\r\n`]: malformed,
+    [`GET /%zz HTTP/1.1\r\n${head}\r\n`]: malformed,
+    [`GET /pets HTTP/3.0\r\n${head}\r\n`]: malformed,
+    [`POST /pets HTTP/1.1\r\n${head}Transfer-Encoding: gzip\r\n\r\n`]: malformed,
+    [`POST /pets HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\nno length\r\n`]: malformed,
+    [`TRACE /pets HTTP/1.1\r\n${head}\r\n`]: unknown,
+    [`CONNECT /pets HTTP/1.1\r\n${head}\r\n`]: unknown,
+    [`GET /pets?name=${long} HTTP/1.1\r\n${head}\r\n`]: { status: 414, code: "uri_too_long" },
+    [`GET /pets HTTP/1.1\r\n${head}X-Long: ${long}\r\n\r\n`]: { status: 431, code: "headers_too_large" },
+    [`GET /.malformed HTTP/1.1\r\n${head}\r\n`]: { status: 404, code: "not_found" },
+  };
+  for (const [request, { status, code }] of Object.entries(expected)) {
+    const [headers = "", text = ""] = (await answered(nginx.url, request)).split("\r\n\r\n");
+    expect({ request, told: Number(headers.split(" ")[1]), ...JSON.parse(text) }).toEqual({
+      request,
+      told: status,
+      code,
+      message: expect.any(String),
+      status,
+    });
+    expect(headers).toMatch(/\r\ncontent-type: application\/json\r\n/i);
+    expect(headers).toMatch(/\r\nx-request-id: \S+/i);
+  }
+});
+
+/** All that comes until the other side hangs up. */
+async function answered(url: string, request: string): Promise<string> {
+  const socket = connect({ host: "127.0.0.1", port: Number(new URL(url).port) });
+  socket.write(request);
+  let text = "";
+  for await (const chunk of socket) text += chunk;
+  return text;
+}
 
 test("an instance that is gone is noticed by nobody who reads, posts or sends a key", async () => {
   await using shop = await instances(1);
