@@ -79,18 +79,19 @@ test("what happens while a live feed is cut off is there when it is back, once a
   const { page } = visitor;
   const { lines, state } = partsOf(page);
   await state.getByText("live", { exact: true }).waitFor();
-  await lines.getByText("Rex: +4, 5 in stock").waitFor();
+  await store.staff.put(`/store/inventory/${rex.id}`, { quantity: 6 });
+  await lines.getByText("Rex: +1, 6 in stock").waitFor();
   const before = await lines.count();
   await page.route("**/events/stream*", (route) => route.abort());
   await store.restart();
   await state.getByText("not connected", { exact: true }).waitFor();
-  for (const quantity of [6, 7, 8]) await store.staff.put(`/store/inventory/${rex.id}`, { quantity });
+  for (const quantity of [7, 8, 9]) await store.staff.put(`/store/inventory/${rex.id}`, { quantity });
   store.clock.now += AN_HOUR_MS;
   await page.clock.setFixedTime(store.clock.now);
   await page.unroute("**/events/stream*");
-  await lines.getByText("Rex: +1, 8 in stock").waitFor();
+  await lines.getByText("Rex: +1, 9 in stock").waitFor();
   const texts = (await lines.allTextContents()).map((text) => /\d in stock/.exec(text)?.[0]);
-  expect(texts.slice(0, 4)).toEqual(["8 in stock", "7 in stock", "6 in stock", "5 in stock"]);
+  expect(texts.slice(0, 4)).toEqual(["9 in stock", "8 in stock", "7 in stock", "6 in stock"]);
   expect(await lines.count()).toBe(before + 3);
 });
 
