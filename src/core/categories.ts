@@ -23,10 +23,9 @@ export const categories: Operations<PetstoreApi["categories"]> = {
       after: readCursor(cursor, "categories", sort, sort === "name" ? "string" : "number"),
       limit: limit + 1,
     });
-    const { body, ...rest } = pageOf(records, limit, shownCategory, (last) =>
-      cursorAfter("categories", sort, { key: sort === "name" ? foldName(last.name) : last.id, id: last.id }),
-    );
-    return { body: namedSo(body, name), ...rest };
+    const cursorOf = (last: CategoryRecord) =>
+      cursorAfter("categories", sort, { key: sort === "name" ? foldName(last.name) : last.id, id: last.id });
+    return namedSo(pageOf(records, limit, shownCategory, cursorOf), name);
   },
 
   async create(cx, { body: { name, description = null } }) {

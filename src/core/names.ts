@@ -1,5 +1,7 @@
 /** A cursor holds the folded name, so it must not grow without end. */
 const FOLDED_CHARACTERS = 200;
+/** What one character becomes at the most. */
+const LONGEST_FOLD = 18;
 
 /** A name as it is compared: the same for every engine, because it is computed here and stored. */
 export function foldName(name: string): string {
@@ -9,11 +11,15 @@ export function foldName(name: string): string {
     : Array.from(folded).slice(0, FOLDED_CHARACTERS).join("");
 }
 
-/** Of what was found by the folded beginning of its name: where folding made that too long to be kept whole, what does begin so. */
-export function namedSo<T extends { readonly name: string }>(found: T[], beginning: string | undefined): T[] {
-  const folded = beginning === undefined ? "" : wholeFolded(beginning);
-  if (folded.length <= FOLDED_CHARACTERS) return found;
-  return found.filter(({ name }) => wholeFolded(name).startsWith(folded));
+/** Of a page found by the folded beginning of names: where folding made that too long to be kept whole, who does begin so. */
+export function namedSo<P extends { readonly body: readonly { readonly name: string }[] }>(
+  page: P,
+  beginning: string | undefined,
+): P {
+  if (beginning === undefined || beginning.length * LONGEST_FOLD <= FOLDED_CHARACTERS) return page;
+  const folded = wholeFolded(beginning);
+  if (folded.length <= FOLDED_CHARACTERS) return page;
+  return { ...page, body: page.body.filter(({ name }) => wholeFolded(name).startsWith(folded)) };
 }
 
 function wholeFolded(name: string): string {

@@ -35,10 +35,7 @@ export const pets: Operations<PetstoreApi["pets"]> = {
     });
     const cursorOf = (last: ListedPet) =>
       cursorAfter("pets", order, { key: byName ? foldName(last.name) : last.id, id: last.id });
-    return after(records, (found) => {
-      const { body, ...rest } = pageOf(found, limit, asListed, cursorOf);
-      return { body: namedSo(body, name), ...rest };
-    });
+    return after(records, (found) => namedSo(pageOf(found, limit, asListed, cursorOf), name));
   },
 
   async create(cx, { body }) {
