@@ -161,7 +161,7 @@ async function orTrouble<T>({ databaseUrl }: Config, open: () => Promise<T>): Pr
 
 function remedyOf(databaseUrl: string, reason: string): string {
   if (!isPostgres(databaseUrl))
-    return "Check that its folder can be written and that the file is a Petstore database, or choose another";
+    return "Check that its folder can be written and has room, and that the file is a Petstore database, or choose another";
   if (/^permission denied/.test(reason))
     return "Make its tables belong to this user, or grant it rights to their rows; or name another user";
   if (/certificate/i.test(reason))

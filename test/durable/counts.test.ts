@@ -1,6 +1,14 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { appendFileSync, copyFileSync, existsSync, readFileSync, statSync, truncateSync } from "node:fs";
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from "node:fs";
 import { adminKey, aFolder, type Folder, petstore, run, type Served, serving } from "../cli/command.ts";
 
 const REQUESTS = 20;
@@ -68,6 +76,14 @@ test(
     }
     // The last part is cut short.
     truncateSync(countsOf(folder), statSync(countsOf(folder)).size - 1);
+    {
+      await using server = await serve(folder);
+      expect(await counted(server, folder)).toBeGreaterThanOrEqual(REQUESTS);
+      expect(server.stdout()).toBe("");
+      await server.end("SIGKILL");
+    }
+    // The file has grown, and what was to be in it was never written.
+    appendFileSync(countsOf(folder), new Uint8Array(4096));
     await using server = await serve(folder);
     expect(await counted(server, folder)).toBeGreaterThanOrEqual(REQUESTS);
     expect(server.stdout()).toBe("");
@@ -109,6 +125,23 @@ test(
     expect(statSync(countsOf(folder)).size).toBeGreaterThan(0);
     await using server = await serve(folder);
     expect(await counted(server, folder)).toBe(REQUESTS);
+  },
+  TIME_LIMIT_MS,
+);
+
+test(
+  "what another store has counted does not come into one that is made anew in its place",
+  async () => {
+    using folder = aFolder();
+    {
+      await using server = await serve(folder);
+      await ask(server, folder);
+      await server.end("SIGKILL");
+    }
+    for (const part of ["", "-wal", "-shm"]) rmSync(folder.database + part);
+    for (const secret of ["data/admin.key", "data/console.link"]) rmSync(folder.file(secret));
+    await using server = await serve(folder);
+    expect(await counted(server, folder)).toBe(0);
   },
   TIME_LIMIT_MS,
 );

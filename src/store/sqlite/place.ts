@@ -47,6 +47,8 @@ function makeFile(file: string): void {
     for (const folder of missing) giveToOwner(folder, O_DIRECTORY | O_NOFOLLOW);
     // Only ever a new file: closing another descriptor of an open database would drop the process's locks on it.
     giveToOwner(file, "wx");
+    // They were counted in another store, which was here before.
+    rmSync(file + COUNTS, { force: true });
   } catch (error) {
     if ((error as { code?: string }).code !== "EEXIST") throw keptOut(file, error) ?? new Unavailable(error);
   }
