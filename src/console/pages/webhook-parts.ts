@@ -29,7 +29,7 @@ export function webhookFacts(
   return facts(
     ["Address", whole(url)],
     ...(description === undefined ? [] : [["For", lines(description)] as const]),
-    ["Is sent", types === undefined ? "everything that it may see" : types.join(", ")],
+    ["Is sent", types === undefined ? "everything that it may see" : whole(types.join(", "))],
     ["May see", sights[sees]],
     ...more,
     ["Since", time(createdAt)],
