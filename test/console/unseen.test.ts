@@ -79,6 +79,38 @@ test("a category that is renamed keeps the description that somebody else gave i
   expect(visitor.faults).toEqual([]);
 });
 
+test("a client that is renamed keeps the numbers that were agreed with it meanwhile, and one that gets a plan needs none", async () => {
+  await using store = await aStore();
+  const zoo = { name: "Zoo", plan: "enterprise", perMinute: 500, perDay: 9000 };
+  const { id } = (await store.admin.post("/admin/clients", zoo)).body;
+  await using visitor = await signedIn(store, store.admin, [`clients/${id}`, "Zoo active"]);
+  const { page, press } = visitor;
+  const client = async () => (await store.admin.get(`/admin/clients/${id}`)).body;
+  await press("Edit");
+  await page.getByLabel("Name", { exact: true }).fill("Zoo Nord");
+  await store.admin.patch(`/admin/clients/${id}`, { perMinute: 600 });
+  await press("Save");
+  await page.getByText("it is now “Zoo”, enterprise, 600 a minute, 9,000 a day.").waitFor();
+  await press("Save");
+  await page.getByRole("heading", { name: "Zoo Nord active" }).waitFor();
+  expect(await client()).toMatchObject({ ...zoo, name: "Zoo Nord", perMinute: 600 });
+
+  await press("Edit");
+  await page.getByLabel("Plan").selectOption("pro");
+  await press("Save");
+  await page.getByText("300", { exact: true }).waitFor();
+  expect(await client()).toMatchObject({ plan: "pro", perMinute: 300, perDay: 10_000 });
+  // What the plan had already is agreed anew.
+  await press("Edit");
+  await page.getByLabel("Plan").selectOption("enterprise");
+  await page.getByLabel("Requests a minute").fill("300");
+  await page.getByRole("textbox", { name: "Requests a day" }).fill("20000");
+  await press("Save");
+  await page.getByText("20,000", { exact: true }).waitFor();
+  expect(await client()).toMatchObject({ plan: "enterprise", perMinute: 300, perDay: 20_000 });
+  expect(visitor.faults).toEqual([]);
+});
+
 test("line breaks of a description stay when something else is changed, and can be entered", async () => {
   await using store = await aStore();
   const description = "Swims.\r\n\r\n\tHides.\n";

@@ -4,7 +4,7 @@ import { petstore } from "../api.ts";
 import { guarded } from "../changes.ts";
 import { type Child, h } from "../dom.ts";
 import { choiceField, type Field, numberField, textField } from "../fields.ts";
-import { bodyOf, formDialog } from "../form.ts";
+import { bodyOf, changedFrom, formDialog } from "../form.ts";
 import { type List, list } from "../list.ts";
 import { tell } from "../notices.ts";
 import { button, heading, type Page } from "../visit.ts";
@@ -52,15 +52,16 @@ function addClient(): void {
   });
 }
 
-/** Changes name and plan. */
+/** Changes name and plan; only what was entered anew is sent. */
 export function editClient(client: Client, etag: string | undefined, done: () => unknown): void {
   const read = () => petstore.admin.clients.get(client.id).withResponse();
-  const change = guarded({ etag }, read, ({ name, plan }) => `“${name}”, ${plan}`);
+  const change = guarded({ etag }, read, inWords);
+  const before = agreed(client);
   formDialog(`Edit ${client.name}`, {
-    fields: clientFields(client),
+    fields: clientFields(before),
     verb: "Save",
     send: async (values) => {
-      const body = bodyOf<ClientUpdate>(values);
+      const body = bodyOf<ClientUpdate>(changedFrom(before, values));
       await change((ifMatch) => petstore.admin.clients.update(client.id, body, { ifMatch }));
       tell("Saved. It acts within a second.");
       await done();
@@ -68,20 +69,28 @@ export function editClient(client: Client, etag: string | undefined, done: () =>
   });
 }
 
-function clientFields(client?: Client): Field[] {
-  const isOwn = client?.plan === "enterprise";
+/** What was agreed with a client: other plans have numbers of their own. */
+function agreed({ name, plan, perMinute, perDay }: Client): Partial<NewClient> {
+  return plan === "enterprise" ? { name, plan, perMinute, perDay } : { name, plan };
+}
+
+function inWords({ name, plan, perMinute, perDay }: Client): string {
+  return `“${name}”, ${plan}, ${count(perMinute)} a minute, ${count(perDay)} a day`;
+}
+
+function clientFields({ name, plan = "free", perMinute, perDay }: Partial<NewClient> = {}): Field[] {
   return [
-    textField("name", { label: "Name", value: client?.name, required: true }),
-    choiceField<Plan>("plan", { label: "Plan", value: client?.plan ?? "free", choices: plans }),
+    textField("name", { label: "Name", value: name, required: true }),
+    choiceField<Plan>("plan", { label: "Plan", value: plan, choices: plans }),
     numberField("perMinute", {
       label: "Requests a minute",
       hint: "Only with enterprise.",
-      value: isOwn ? client.perMinute : undefined,
+      value: perMinute,
     }),
     numberField("perDay", {
       label: "Requests a day",
       hint: "Only with enterprise.",
-      value: isOwn ? client.perDay : undefined,
+      value: perDay,
     }),
   ];
 }
