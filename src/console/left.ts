@@ -10,6 +10,9 @@ interface Left {
 /** Somebody who scrolls has come to rest when nothing moved for so long; browsers refuse to be told more often. */
 const REST_MS = 100;
 
+/** A list is read anew by its pages, each of them a request: a longer one is found again as far as this. */
+const MOST_ROWS = 500;
+
 /** How far down to go again, as soon as the page is long enough. */
 let goal: number | undefined;
 let visits = 0;
@@ -26,7 +29,7 @@ function keep(part: Left): void {
 export function keptRows(label: string) {
   const visit = visits;
   return {
-    count: () => left().rows?.[label] ?? 0,
+    count: () => Math.min(left().rows?.[label] ?? 0, MOST_ROWS),
     keep(count: number): void {
       if (visit !== visits) return;
       keep({ rows: { ...left().rows, [label]: count } });

@@ -84,6 +84,25 @@ test("who comes back with a higher window, where the list ends before it is so f
   expect(visitor.faults).toEqual([]);
 });
 
+test("of a list that was longer than 500 so many are found again, for ten requests", async () => {
+  await using store = await aStore();
+  await manyPets(store, 620);
+  await using visitor = await signedIn(store, store.staff, PETS);
+  const { page } = visitor;
+  for (let count = 100; count <= 600; count += 50) await showMore(page, count);
+  await page.getByRole("link", { name: "Fish 600", exact: true }).click();
+  await page.getByRole("heading", { name: /^Fish 600/ }).waitFor();
+  let asked = 0;
+  page.on("request", (request) => {
+    if (new URL(request.url()).pathname === "/pets") asked += 1;
+  });
+  await page.goBack();
+  await until(async () => (await rows(page)) === 500);
+  expect(asked).toBe(10);
+  await showMore(page, 550);
+  expect(visitor.faults).toEqual([]);
+});
+
 for (const how of ["by mouse", "by keyboard"])
   test(`more of a list comes below what is read, which stays where it is, ${how}`, async () => {
     await using store = await aStore();
