@@ -103,8 +103,11 @@ export function list<T>(options: ListOptions<T>): List<T> {
 /** Shows cards where the table has no room: how much it needs depends on names, language and what can be done. */
 function fitting(element: HTMLElement, table: HTMLElement): () => void {
   return () => {
+    // A table is lower than its cards: a page that became so low for a moment would be scrolled up.
+    element.style.minHeight = `${element.offsetHeight}px`;
     element.classList.remove("narrow");
     element.classList.toggle("narrow", table.offsetWidth > element.clientWidth);
+    element.style.minHeight = "";
   };
 }
 

@@ -5,6 +5,8 @@ import { until } from "./browser.ts";
 import { visitors } from "./signed-in.ts";
 
 const signedIn = visitors();
+const PHONE = { width: 390, height: 800 };
+const DESK = { width: 1280, height: 720 };
 const PETS = ["pets", "Pets"] as const;
 
 /** So many pets, the first of them sold. */
@@ -64,6 +66,26 @@ test("who comes back from a pet finds the list of pets as it was left: what it w
   expect(visitor.faults).toEqual([]);
 });
 
+test("a list of cards on a phone is found as it was left too, and stays there when one of them is changed", async () => {
+  await using store = await aStore();
+  await manyPets(store, 130);
+  await using visitor = await signedIn(store, store.staff, PETS, { viewport: PHONE });
+  const { page, press } = visitor;
+  await showMore(page, 100);
+  const row = page.getByRole("row", { name: /^Fish 88 / });
+  await row.scrollIntoViewIfNeeded();
+  const left = await down(page);
+  await row.getByRole("link").click();
+  await page.getByRole("heading", { name: /^Fish 88/ }).waitFor();
+  await page.goBack();
+  await until(async () => (await rows(page)) === 100 && (await down(page)) === left);
+  await row.getByRole("button", { name: "Sell" }).click();
+  await press("Sell");
+  await row.getByText("sold").waitFor();
+  expect(await down(page)).toBe(left);
+  expect(visitor.faults).toEqual([]);
+});
+
 test("who comes back with a higher window, where the list ends before it is so far down, is not moved when more of it comes", async () => {
   await using store = await aStore();
   await manyPets(store, 130);
@@ -103,11 +125,16 @@ test("of a list that was longer than 500 so many are found again, for ten reques
   expect(visitor.faults).toEqual([]);
 });
 
-for (const how of ["by mouse", "by keyboard"])
-  test(`more of a list comes below what is read, which stays where it is, ${how}`, async () => {
+for (const [how, viewport] of [
+  ["by mouse", DESK],
+  ["by keyboard", DESK],
+  ["by mouse", PHONE],
+  ["by keyboard", PHONE],
+] as const)
+  test(`more of a list comes below what is read, which stays where it is, ${how}, ${viewport.width} pixels wide`, async () => {
     await using store = await aStore();
     await manyPets(store, 130);
-    await using visitor = await signedIn(store, store.staff, PETS);
+    await using visitor = await signedIn(store, store.staff, PETS, { viewport });
     const { page } = visitor;
     const more = page.getByRole("button", { name: "Show more" });
     await more.scrollIntoViewIfNeeded();
