@@ -33,7 +33,7 @@ export interface WriteBehind {
   lagMs(): number;
   /** Writes all of it into the database now, or fails; those who ask while it is being written share the next time. */
   flush(): Promise<void>;
-  /** Has the database know what was counted, but for the last half second. */
+  /** Has the database know what was counted, but for the last half second; or fails. */
   show(): Promise<void>;
   /** Brings all that was ever written down into rows. */
   fold(): Promise<void>;
@@ -52,7 +52,6 @@ export function writeBehind(options: BehindOptions): WriteBehind {
   /** What was taken and is not known to be written. */
   const unwritten: Behind[] = [];
   let writtenUntil = performance.now();
-  let broughtInAt = 0;
   /** Somebody waits until all is in the database. */
   let isWanted = false;
 
@@ -67,10 +66,7 @@ export function writeBehind(options: BehindOptions): WriteBehind {
       limits.areKept(part);
     }
   };
-  const bringIn = async () => {
-    rows.wrote(await logged.bringIn());
-    broughtInAt = performance.now();
-  };
+  const bringIn = async () => rows.wrote(await logged.bringIn());
   const writeAll = async () => {
     const isAll = isWanted;
     isWanted = false;
@@ -117,9 +113,7 @@ export function writeBehind(options: BehindOptions): WriteBehind {
     lagMs: () => performance.now() - writtenUntil,
     flush,
     async show() {
-      if (logged.isEmpty() || performance.now() - broughtInAt < WRITE_EVERY_MS) return;
-      // Whoever looks sees what there is, though it be a little older.
-      await flush().catch(() => {});
+      if (!logged.isEmpty()) await flush();
     },
     fold: rows.fold,
     async stop() {

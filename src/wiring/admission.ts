@@ -11,6 +11,7 @@ import { atMost } from "./at-most.ts";
 import { banKeeper } from "./ban-keeper.ts";
 import type { Data } from "./data.ts";
 import type { House } from "./house.ts";
+import { forThoseWhoLook } from "./looks.ts";
 import { isTold, valkeyTold } from "./told.ts";
 
 /** How long a change of who may do what waits for what was counted to be written down. */
@@ -60,7 +61,7 @@ export async function openAdmission(house: House, { engine, store, perform }: Da
     onTrim: () => callers.forget(),
     onFault: (error) => countsFailed(house, error),
   });
-  if (engine.counts) engine.counts.show = behind.show;
+  if (engine.counts) engine.counts.show = forThoseWhoLook(behind.show);
   const known = { store, introduce: limits.introduce, keyWasUsed: behind.keyWasUsed };
   const console = config.console
     ? openConsole({ ...known, folder: consoleFolder, trustProxy: config.trustProxy })

@@ -9,7 +9,16 @@ import {
   statSync,
   truncateSync,
 } from "node:fs";
-import { adminKey, aFolder, type Folder, petstore, run, type Served, serving } from "../cli/command.ts";
+import {
+  adminKey,
+  aFolder,
+  eventually,
+  type Folder,
+  petstore,
+  run,
+  type Served,
+  serving,
+} from "../cli/command.ts";
 
 const REQUESTS = 20;
 /** Counts are written down twice a second. */
@@ -142,6 +151,27 @@ test(
     for (const secret of ["data/admin.key", "data/console.link"]) rmSync(folder.file(secret));
     await using server = await serve(folder);
     expect(await counted(server, folder)).toBe(0);
+  },
+  TIME_LIMIT_MS,
+);
+
+test(
+  "while the database cannot be written whoever asks for usage waits a moment, and is told what is in it",
+  async () => {
+    using folder = aFolder();
+    await using server = await serve(folder);
+    await ask(server, folder);
+    using another = new Database(folder.database);
+    another.run("begin immediate");
+    const askedAt = performance.now();
+    const asked = ["/account/usage", "/account/keys", "/admin/usage"].map((path) =>
+      fetch(server.url + path, { headers: { "x-api-key": adminKey(folder) } }),
+    );
+    for (const { status } of await Promise.all(asked)) expect(status).toBe(200);
+    expect(await counted(server, folder)).toBe(0);
+    expect(performance.now() - askedAt).toBeLessThan(4000);
+    another.run("rollback");
+    expect(await eventually(async () => (await counted(server, folder)) === REQUESTS, 10_000)).toBe(true);
   },
   TIME_LIMIT_MS,
 );
