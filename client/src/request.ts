@@ -37,10 +37,9 @@ export function sender(settings: Settings, pace: Pace): Send {
     const init = initOf(route, input, options, settings.apiKey);
     const maxRetries = options.maxRetries ?? settings.maxRetries;
     let isLost = false;
-    /** A write whose answer was lost may have been done, unless a later try was refused. */
+    /** A write whose answer was lost may have been done, unless a later try was judged and refused. */
     const doubtful = (error: unknown): never => {
-      const isRefused = error instanceof ApiError && error.status < 500;
-      if (isLost && !isRefused && error instanceof PetstoreError)
+      if (isLost && !isJudged(error) && error instanceof PetstoreError)
         error.message += " Whether it was done is not known.";
       throw error;
     };
@@ -117,6 +116,12 @@ export function sender(settings: Settings, pace: Pace): Send {
   }
 
   return send;
+}
+
+/** Refused for what was asked, by a server that has looked whether it was done already; not for who asks, or how often. */
+function isJudged(error: unknown): boolean {
+  if (!(error instanceof ApiError) || error.code === "idempotency_in_progress") return false;
+  return error.status < 500 && ![401, 403, 408, 429].includes(error.status);
 }
 
 /** What is the same in every try of a call; a write's idempotency key above all. */
