@@ -72,7 +72,7 @@ export const orders: Operations<PetstoreApi["orders"]> = {
     requireSameId(body.id, orderId);
     const after = changed(before, body, cx.now);
     if (isSame(before, after)) return answer(before);
-    if (before.complete) refuseComplete(before);
+    if (before.complete) refuseComplete(before.id);
     if (after.complete && after.petId === null) refuseDraft();
 
     const order = await cx.store.changeOrder(before, after);
@@ -85,7 +85,7 @@ export const orders: Operations<PetstoreApi["orders"]> = {
   async cancel(cx, { orderId }) {
     const before = await ownOrder(cx, orderId);
     requireMatch(cx, orderTag(before));
-    if (before.complete) refuseComplete(before);
+    if (before.complete) refuseComplete(before.id);
     if (!(await cx.store.removeOrder(before))) throw new Conflict();
     tell(cx, "order.cancelled", before);
     if (before.petId !== null) {
@@ -215,15 +215,15 @@ function refuseSort(order: string, byShipDate: boolean): never {
   fail("invalid_parameter", `The parameter sort ${message}.`, [{ field: "sort", message }]);
 }
 
-function refuseDraft(): never {
+export function refuseDraft(): never {
   fail(
     "order_is_draft",
     "An order without a petId is a draft and cannot be completed. Give it a petId first, or in the same request.",
   );
 }
 
-function refuseComplete(order: OrderRecord): never {
-  fail("order_complete", `Order ${order.id} is complete and can no longer be changed or cancelled.`);
+export function refuseComplete(orderId: Int64): never {
+  fail("order_complete", `Order ${orderId} is complete and can no longer be changed or cancelled.`);
 }
 
 function tell(

@@ -2,7 +2,7 @@ import type { Int64, Order, OrderUpdate } from "../contract/shapes.ts";
 import { requireMatch, requireSameId } from "../core/context.ts";
 import { Failure, fail } from "../core/failure.ts";
 import { operation } from "../core/operations.ts";
-import { insufficientStock } from "../core/orders.ts";
+import { insufficientStock, refuseComplete, refuseDraft } from "../core/orders.ts";
 import type { Command } from "../core/perform.ts";
 import type { Awaitable } from "../core/ports.ts";
 import type { Rules } from "../core/rules.ts";
@@ -74,6 +74,8 @@ async function outOfStock({ call, house }: Scene): Promise<Answer> {
   if (kept) return kept;
   const { orderId, body: asked } = command.input as Asked;
   const before = orderId === undefined ? {} : await orderToChange(orderId, asked, command, house);
+  const isDraft = asked.petId === null || (asked.petId ?? before.petId) === undefined;
+  if (asked.complete && isDraft) refuseDraft();
   const petId = asked.petId ?? before.petId ?? 1;
   const quantity = asked.quantity ?? before.quantity ?? 1;
   // Of the same pet only what is more is needed.
@@ -91,7 +93,9 @@ async function orderToChange(
   const { body, tag } = await operation("orders.get")({ caller, store, now, rules }, { orderId });
   requireMatch(command, tag as string);
   requireSameId(id, orderId);
-  return body as Order;
+  const order = body as Order;
+  if (order.complete) refuseComplete(orderId);
+  return order;
 }
 
 /** As if the window had nothing left: the headers say so too. */

@@ -134,6 +134,21 @@ test("a rehearsed end of stock is judged after what comes before it: headers, th
   await refused(store, "insufficient_stock", () => change({ id, quantity: 5 }, { "if-match": "*" }));
 });
 
+test("a rehearsed end of stock leaves alone what no stock is needed for: a complete order, a draft to be completed", async () => {
+  const { id: petId } = await store.aPet(9);
+  const short = simulate("insufficient_stock");
+  const place = (body: object, headers = {}) => store.customer.post("/store/orders", body, headers);
+  const { body: done } = await place({ petId, complete: true });
+  const { body: open } = await place({ petId });
+  const { body: draft } = await place({});
+  const change = (id: number, body: object) => store.customer.patch(`/store/orders/${id}`, body, short);
+  await refused(store, "order_complete", () => change(done.id, { quantity: 2 }));
+  await refused(store, "order_is_draft", () => place({ complete: true }, short));
+  await refused(store, "order_is_draft", () => change(draft.id, { complete: true }));
+  await refused(store, "order_is_draft", () => change(open.id, { petId: null, complete: true }));
+  await refused(store, "insufficient_stock", () => change(draft.id, { petId, complete: true }));
+});
+
 test("a rehearsed sunset is the real one, with the same notice", async () => {
   await using over = await aStore({ PET_GET_SUNSET_AT: "2026-11-15T11:00:00Z" });
   const [mine, theirs] = [await store.aPet(), await over.aPet()];
