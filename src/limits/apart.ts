@@ -9,7 +9,7 @@ const LARGE_BYTES = MOST_BYTES / 4;
 
 /** Counts that are durable in a log of their own, and in the database only later: each commit there costs those who read. */
 export interface Apart {
-  /** Puts a part into the log, if it is one of few counts alone; others are for the database. */
+  /** Puts a part into the log, if it is one of few counts alone and there is room; others are for the database. */
   take(part: Behind): Promise<boolean>;
   /** Whether it is time to bring them into the database. */
   isDue(): boolean;
@@ -42,7 +42,7 @@ export function apart(log: CountsLog | undefined, keep: (part: Behind) => Promis
     async take(part) {
       const isOfCounts = part.conduct.length + part.events.length === 0;
       if (!log || !isOfCounts || bytesIn(part.tally) >= LARGE_BYTES) return false;
-      await log.append(part);
+      if (!(await isAppended(log, part))) return false;
       if (!last) since = performance.now();
       tallies.push(part.tally);
       bytes += bytesIn(part.tally);
@@ -61,4 +61,14 @@ export function apart(log: CountsLog | undefined, keep: (part: Behind) => Promis
       return brought;
     },
   };
+}
+
+/** On a full disk the database may have room yet, and if it has none either it says so itself. */
+async function isAppended(log: CountsLog, part: Behind): Promise<boolean> {
+  try {
+    await log.append(part);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Behind } from "../../src/core/behind.ts";
+import type { Behind, CountsLog } from "../../src/core/behind.ts";
 import type { NewEvent } from "../../src/core/ports.ts";
 import { WINDOW_COLUMNS } from "../../src/core/tally.ts";
 import { writeBehind } from "../../src/limits/behind.ts";
@@ -13,13 +13,14 @@ const [TICKS, EVENTS_A_TICK] = [5, 5000];
 const bans = { strikes: 20, strikeWindowSeconds: 300, graceSeconds: 2, minutes: [5] };
 
 /** What was counted, written behind by a `keep` of the test's own. */
-function counting(keep: (part: Behind) => Promise<void>) {
+function counting(keep: (part: Behind) => Promise<void>, log?: CountsLog) {
   const limits = memoryLimits({ bans, anonymous: quota, onBan: () => {}, tell: () => {} });
   const faults: unknown[] = [];
   const behind = writeBehind({
     limits,
     usage: usageCounter(),
     keep,
+    log,
     fold: async () => true,
     foldAfterBytes: 1024 ** 2,
     onTrim: () => {},
@@ -103,6 +104,38 @@ test("a part that could not be written is the next to be tried, under the same n
     [1, [1]],
     [2, [2]],
   ]);
+});
+
+test("what has no room beside the database goes into it, behind what was kept apart", async () => {
+  const written: unknown[] = [];
+  const apart: unknown[] = [];
+  let isFull = false;
+  const { behind, faults, request } = counting(
+    async (part) => void written.push([part.part, clientsIn(part)]),
+    {
+      left: [],
+      async append(part) {
+        if (isFull) throw new Error("The disk has no room for what was counted.");
+        apart.push(clientsIn(part));
+      },
+      clear: async () => void apart.splice(0),
+    },
+  );
+  request(1);
+  while (apart.length === 0) await Bun.sleep(5);
+  expect([apart, written]).toEqual([[[1]], []]);
+  isFull = true;
+  request(2);
+  await behind.flush();
+  expect([apart, written]).toEqual([
+    [],
+    [
+      [1, [1]],
+      [2, [2]],
+    ],
+  ]);
+  expect(faults).toEqual([]);
+  await behind.stop();
 });
 
 test("those who ask while a write fails share another, and have the outcome of that", async () => {
