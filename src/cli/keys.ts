@@ -82,7 +82,7 @@ function rotate(): Command {
     .action(
       async (keyId: number, { overlapDays, json, ...options }: { overlapDays: number; json?: true }) => {
         const key = await act<CreatedKey>(options, "admin.keys.rotate", { keyId, body: { overlapDays } });
-        print(json === true, key, lines(key));
+        print(json === true, key, [...lines(key), whatBecomesOf(keyId, overlapDays)]);
       },
     );
 }
@@ -107,6 +107,12 @@ function operatorId(options: Readonly<Record<string, unknown>>): Promise<number>
 
 function lines({ key, id, clientId, role }: CreatedKey): string[] {
   return [key, "", `Key ${id} of client ${clientId}, role ${role}. Keep it: it is not shown again.`];
+}
+
+function whatBecomesOf(old: number, overlapDays: number): string {
+  if (overlapDays === 0) return `Key ${old}, which it replaces, no longer works.`;
+  const days = overlapDays === 1 ? "one day" : `${overlapDays} days`;
+  return `Key ${old}, which it replaces, goes on working for ${days}, if it does not expire before.`;
 }
 
 function row({ id, clientId, role, name, lastFour, lastUsedAt, expiresAt, revokedAt, bannedUntil }: Key) {

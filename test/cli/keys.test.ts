@@ -118,8 +118,9 @@ test("a rotated key is shown once, and without an overlap the old one stops with
   expect(code).toBe(0);
   const [key = ""] = stdout.split("\n");
   expect(stdout).toMatch(
-    /^ps_live_[0-9A-Za-z]{49}\n\nKey \d+ of client \d+, role staff\. .*not shown again\.\n$/,
+    /^ps_live_[0-9A-Za-z]{49}\n\nKey \d+ of client \d+, role staff\. .*not shown again\.\nKey \d+, .* no longer works\.\n$/,
   );
+  expect(stdout).toContain(`\nKey ${old.id}, which it replaces, `);
   expect((await meets(key)).status).toBe(200);
   expect(await soonMeets(old.key, (met) => met.code === "revoked_api_key")).toBe(true);
 });
@@ -138,6 +139,14 @@ test.each([
   const days = (Date.parse(expiresAt) - Date.now()) / DAY_MS;
   expect(days).toBeGreaterThan(lasts - 0.01);
   expect(days).toBeLessThanOrEqual(lasts);
+});
+
+test("whoever rotates a key is told until when the old one works", async () => {
+  const { id } = await json("keys", "create", "--role", "staff");
+  const { stdout } = await run("keys", "rotate", String(id), "--overlap-days", "7");
+  expect(stdout).toContain(
+    `Key ${id}, which it replaces, goes on working for 7 days, if it does not expire before.\n`,
+  );
 });
 
 test("an overlap of more than 30 days, or an expiry of more than ten years, is refused", async () => {
