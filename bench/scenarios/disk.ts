@@ -13,7 +13,7 @@ const WRITING = 32;
 /** One second's p99 is up to five times the next one's: their median needs more of them than a rate's. */
 const ROUNDS_FOR_ONE = 3;
 /** As long as the runtime's compilers are at work they share the core, and a p99 is theirs. */
-const WARM_UPS_FOR_ONE = 10;
+const WARM_UPS_FOR_ONE = 4;
 
 export const ALONE = "reads alone";
 export const BESIDE = "reads beside orders";

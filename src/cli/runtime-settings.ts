@@ -3,7 +3,6 @@ export const runtimeSettings = {
   BUN_JSC_heapGrowthMaxIncrease: "1",
   BUN_JSC_smallHeapSize: "4194304",
   BUN_JSC_thresholdForJITAfterWarmUp: "5000",
-  BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: "1000000",
   BUN_JSC_useWarmUpMarkedBlocks: "0",
   MIMALLOC_PURGE_DELAY: "5000",
   MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "5000",
