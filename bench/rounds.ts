@@ -32,6 +32,8 @@ const STRAYS = 0.001;
 
 /** Who was idle for longer, as while all waited for calm, is warmed up again: runtimes drop compiled code that nobody asks for. */
 const COLD_AFTER_MS = 45_000;
+/** So short that meanwhile the others do not get cold. */
+const WARM_AGAIN_SECONDS = 2;
 
 /** A round without a single answer is measured again so often: a disk, or a machine, stood still. */
 const STILL_ROUNDS = 2;
@@ -61,7 +63,7 @@ export async function interleaved(
   };
   const warm = async (entry: Entry): Promise<void> => {
     const idleMs = performance.now() - (asked.get(entry) ?? 0);
-    if (idleMs > COLD_AFTER_MS) await ask(entry, warmUpSeconds);
+    if (idleMs > COLD_AFTER_MS) await ask(entry, WARM_AGAIN_SECONDS);
     else await wake(loadOf(entry, seconds));
   };
   const measuredCalmly = undisturbed();
