@@ -4,6 +4,7 @@ import { ROTATION_DAYS, ROTATION_DAYS_DEFAULT } from "../contract/bounds.ts";
 import { roles } from "../contract/route.ts";
 import { operator } from "../core/clients.ts";
 import { shownKey } from "../core/keys.ts";
+import { some } from "../core/some.ts";
 import { act, given } from "./act.ts";
 import { positive, wholeNumber } from "./clients.ts";
 import { print, Refused, table } from "./say.ts";
@@ -111,8 +112,7 @@ function lines({ key, id, clientId, role }: CreatedKey): string[] {
 
 function whatBecomesOf(old: number, overlapDays: number): string {
   if (overlapDays === 0) return `Key ${old}, which it replaces, no longer works.`;
-  const days = overlapDays === 1 ? "one day" : `${overlapDays} days`;
-  return `Key ${old}, which it replaces, goes on working for ${days}, if it does not expire before.`;
+  return `Key ${old}, which it replaces, goes on working for ${some(overlapDays, "day")}, if it does not expire before.`;
 }
 
 function row({ id, clientId, role, name, lastFour, lastUsedAt, expiresAt, revokedAt, bannedUntil }: Key) {
