@@ -15,7 +15,7 @@ export interface Options {
 
 const ROUNDS = 5;
 const QUICK_ROUNDS = 1;
-/** Longer than any of them compiles what it does under load. */
+/** Orders, of which there are fewest in a second, were dearer for six to eight seconds while our runtime compiled. */
 const WARM_UP_SECONDS = 10;
 const PATIENCE_SECONDS = 60;
 
@@ -76,7 +76,7 @@ npm run bench -- [options]
   --quick             one short round and small growth: shows that everything works, measures nothing
   --only <names>      these scenarios, separated by commas
   --rounds <n>        interleaved rounds (${ROUNDS})
-  --seconds <n>       seconds of load in a round (3; a whole run is longer by 10 minutes for each)
+  --seconds <n>       seconds of load in a round (3; a whole run is longer by about 10 minutes for each)
   --connections <n>   connections of the load (64)
   --patience <n>      seconds for each table, or left for the next, to wait for calm and measure again (${PATIENCE_SECONDS})
   --resume            goes on with the last whole run: what it has not, and what others disturbed; the less disturbed counts
@@ -89,8 +89,8 @@ ${scenarios.map(({ name, about }) => `  ${name.padEnd(14)}${about}`).join("\n")}
 
 Examples:
 
-  npm run bench                                     everything, about an hour; writes bench/RESULTS.md
-  npm run bench -- --seconds 1                      the same in shorter rounds, about 40 minutes
+  npm run bench                                     everything, over an hour; writes bench/RESULTS.md
+  npm run bench -- --seconds 1                      the same in shorter rounds, about 50 minutes
   npm run bench -- --quick                          everything once, briefly: about 6 minutes
   npm run bench -- --seconds 1 --patience 240       on a machine whose neighbours are busy: up to two hours
   npm run bench -- --seconds 1 --resume             goes on with that: it was cut off, or a storm came
