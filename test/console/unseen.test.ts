@@ -108,6 +108,12 @@ test("a client that is renamed keeps the numbers that were agreed with it meanwh
   await press("Save");
   await page.getByText("20,000", { exact: true }).waitFor();
   expect(await client()).toMatchObject({ plan: "enterprise", perMinute: 300, perDay: 20_000 });
+  // Nothing was saved that is not said: a number that was agreed cannot be left out.
+  await press("Edit");
+  await page.getByLabel("Requests a minute").fill("");
+  await press("Save");
+  await page.getByText("Must be given: enterprise has no numbers of its own.").waitFor();
+  expect(await client()).toMatchObject({ plan: "enterprise", perMinute: 300, perDay: 20_000 });
   expect(visitor.faults).toEqual([]);
 });
 

@@ -3,7 +3,7 @@ import { go, hrefOf } from "../address.ts";
 import { petstore } from "../api.ts";
 import { guarded } from "../changes.ts";
 import { type Child, h } from "../dom.ts";
-import { choiceField, type Field, numberField, textField } from "../fields.ts";
+import { choiceField, type Field, Misentered, numberField, textField } from "../fields.ts";
 import { bodyOf, changedFrom, formDialog } from "../form.ts";
 import { type List, list } from "../list.ts";
 import { tell } from "../notices.ts";
@@ -17,6 +17,8 @@ const plans: readonly (readonly [Plan, string])[] = [
   ["business", "business: 1,000 a minute, 100,000 a day"],
   ["enterprise", "enterprise: as given below"],
 ];
+
+const numbers = ["perMinute", "perDay"] as const;
 
 export const clientsPage: Page = { title: "Clients", show };
 
@@ -61,6 +63,9 @@ export function editClient(client: Client, etag: string | undefined, done: () =>
     fields: clientFields(before),
     verb: "Save",
     send: async (values) => {
+      // What is empty is not sent, so that the API would keep the number that somebody meant to take away.
+      const missing = numbers.find((name) => values.plan === "enterprise" && values[name] === undefined);
+      if (missing) throw new Misentered(missing, "must be given: enterprise has no numbers of its own");
       const body = bodyOf<ClientUpdate>(changedFrom(before, values));
       await change((ifMatch) => petstore.admin.clients.update(client.id, body, { ifMatch }));
       tell("Saved. It acts within a second.");
