@@ -14,7 +14,7 @@ import {
   isPostgres,
   openStore,
 } from "../store/open.ts";
-import { keptOut } from "../store/rights.ts";
+import { keptOut, requireNoFolders } from "../store/rights.ts";
 import { DatabaseTrouble } from "./say.ts";
 
 type Name = keyof typeof settings;
@@ -109,7 +109,9 @@ export async function fillingDatabase<T>(
 
 /** In the wrong folder a command would change a new store, which no server knows. */
 export function requireDatabase({ databaseUrl }: Pick<Config, "databaseUrl">): void {
-  if (isPostgres(databaseUrl) || sizeOf(databaseUrl) > 0) return;
+  if (isPostgres(databaseUrl)) return;
+  requireNoFolders([databaseUrl]);
+  if (sizeOf(databaseUrl) > 0) return;
   throw noDatabase(databaseUrl);
 }
 

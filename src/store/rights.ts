@@ -11,6 +11,15 @@ export function requireRights(files: readonly string[]): void {
   for (const file of files) requireRight(file);
 }
 
+/** Refuses a folder where a file belongs: a container makes one of a file that it shall mount and that is not there. */
+export function requireNoFolders(files: readonly string[]): void {
+  for (const file of files)
+    if (statOf(file)?.isDirectory())
+      throw new UnusableDatabase(
+        `${file} is a folder, and the database needs a file there. Name another file with DATABASE_URL, or remove the folder if nothing is in it.`,
+      );
+}
+
 /** The innermost place on the way to the file that this user may not use, and what to do; null if the error is another. */
 export function keptOut(file: string, error: unknown): UnusableDatabase | null {
   const { code } = error as { code?: unknown };

@@ -1,7 +1,7 @@
 // A database that this user may not write is refused at the start, with what to do; not at the first write.
 import { expect, test } from "bun:test";
 import { chmodSync, chownSync, mkdirSync, readdirSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { aFolder, type Folder, PETSTORE, petstore, run, serving } from "./command.ts";
 
 const isRoot = process.getuid?.() === 0;
@@ -79,3 +79,21 @@ test.if(isRoot)(
     await server.end("SIGTERM");
   },
 );
+
+test("a folder where one of the store's files belongs is named, and nothing is made beside it", async () => {
+  for (const part of ["", "-wal", "-shm", "-lock", "-counts"]) {
+    using folder = aFolder();
+    const place = folder.database + part;
+    mkdirSync(place, { recursive: true });
+    const stderr = `petstore: ${place} is a folder, and the database needs a file there. Name another file with DATABASE_URL, or remove the folder if nothing is in it.\n`;
+    const needed = part === "" ? [...WRITING, "doctor", "keys list"] : ["serve", "migrate", "demo"];
+    for (const command of needed)
+      expect({ command, ...(await on(folder, command, [])) }).toEqual({
+        command,
+        code: 1,
+        stdout: "",
+        stderr,
+      });
+    expect(readdirSync(dirname(place))).toEqual([basename(place)]);
+  }
+});

@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { Unavailable } from "../../core/failure.ts";
-import { keptOut, requireRights } from "../rights.ts";
+import { keptOut, requireNoFolders, requireRights } from "../rights.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW } = constants;
 
@@ -33,11 +33,13 @@ const FIRST_MS = 500;
 /** Either keeps all others from holding the lock; an import's can still be read, which tells it from a server's. */
 const HOLDS = { serve: "begin exclusive", fill: "begin immediate" } as const;
 
-/** What is in the store is nobody's business but its owner's: folder and file are made so. Refused if they cannot be written. */
+/** What is in the store is nobody's business but its owner's: folder and file are made so. Refused if they cannot be written or are folders. */
 export function makePlace(path: string): void {
   const file = leadsTo(path);
+  const files = FILES.map((each) => file + each);
+  requireNoFolders(files);
   makeFile(file);
-  requireRights(FILES.map((each) => file + each));
+  requireRights(files);
 }
 
 function makeFile(file: string): void {
