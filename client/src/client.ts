@@ -46,22 +46,14 @@ function methodsOf(branch: Routes, prefix: string, ways: Ways): object {
 /** Path parameters first, then the body or the query, then the options. */
 function methodOf(route: Route, { send, follow }: Ways): (...given: unknown[]) => unknown {
   return (...given) => {
-    const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => pathId(route, name, given.shift()));
+    const ids = given.splice(0, route.names.length);
     const input = route.takesInput ? given.shift() : undefined;
     const options = (given.shift() ?? {}) as ChangeOptions;
-    if (route.isStream) return follow({ route, path, input, options });
-    if (!route.isList) return callOf(send({ route, path, input, options }));
+    if (route.isStream) return follow({ route, ids, input, options });
+    if (!route.isList) return callOf(send({ route, ids, input, options }));
     return listOf((cursor) => {
       const asked = cursor === undefined ? input : { ...(input as object), cursor };
-      return send<unknown[]>({ route, path, input: asked, options });
+      return send<unknown[]>({ route, ids, input: asked, options });
     }, options.signal);
   };
-}
-
-/** A number that is no longer exact would name another record. */
-function pathId({ id }: Route, name: string, value: unknown): string {
-  if (typeof value === "bigint" || Number.isSafeInteger(value)) return String(value);
-  throw new TypeError(
-    `${id}: ${name} must be an integer, or a bigint above 2^53, got ${typeof value} ${String(value)}.`,
-  );
 }

@@ -31,4 +31,10 @@ export type {
   WriteOptions,
 } from "./options.ts";
 export type { RateLimit, RateWindow } from "./rates.ts";
-export { type EventType, type PetstoreEvent, type VerifyOptions, verifyWebhook } from "./webhooks.ts";
+export {
+  type EventType,
+  type PetstoreEvent,
+  type VerifyOptions,
+  verifyWebhook,
+  type WebhookPing,
+} from "./webhooks.ts";

@@ -1,13 +1,19 @@
 import { UnreadableAnswerError } from "./errors.ts";
 import type { Route } from "./route.ts";
 
-/** JSON with bigints written as the integers they are. */
-export function jsonOf(value: unknown): string {
+/** JSON with bigints written as the integers they are. What JSON would make nothing of, such as NaN, is not taken for nothing. */
+export function jsonOf(what: string, value: unknown, name = "the body"): string {
   if (typeof value === "bigint") return String(value);
-  if (Array.isArray(value)) return `[${value.map((each) => jsonOf(each ?? null))}]`;
-  if (!isPlain(value)) return JSON.stringify(value);
-  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
-  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${jsonOf(field)}`)}}`;
+  if (Array.isArray(value))
+    return `[${value.map((each, index) => jsonOf(what, each ?? null, `[${index}]`))}]`;
+  if (isPlain(value)) {
+    const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+    return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${jsonOf(what, field, key)}`)}}`;
+  }
+  const text = JSON.stringify(value);
+  if (text === undefined || (text === "null" && value !== null))
+    throw new TypeError(`${what}: ${name} is ${String(value)}, which is no JSON.`);
+  return text;
 }
 
 /** A query with a repeated parameter for each of several values; `?` included. */

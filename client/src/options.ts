@@ -83,6 +83,22 @@ export interface Settings extends Surroundings {
   readonly logger: Logger;
 }
 
+/** What bounds one call. @internal */
+export type Limits = Pick<Settings, "timeoutMs" | "maxRetries">;
+
+/** A call's own limits, and the rest by default. @internal */
+export function limitsOf(own: Pick<CallOptions, keyof Limits>, { timeoutMs, maxRetries }: Limits): Limits {
+  return checked({ timeoutMs: own.timeoutMs ?? timeoutMs, maxRetries: own.maxRetries ?? maxRetries });
+}
+
+/** NaN is above no limit and below none. */
+function checked<T extends Readonly<Record<string, unknown>>>(limits: T): T {
+  for (const [name, limit] of Object.entries(limits))
+    if (!(typeof limit === "number" && limit >= 0))
+      throw new TypeError(`${name} must be at least 0, got ${limit}.`);
+  return limits;
+}
+
 /** @internal */
 export function settingsOf(options: PetstoreOptions): Settings {
   const { baseUrl, apiKey } = options;
@@ -93,11 +109,13 @@ export function settingsOf(options: PetstoreOptions): Settings {
   return {
     baseUrl: baseUrl.replace(/\/+$/, ""),
     apiKey,
-    timeoutMs: options.timeoutMs ?? 30_000,
-    maxRetries: options.maxRetries ?? 4,
-    maxRetryWaitMs: options.maxRetryWaitMs ?? 60_000,
+    ...checked({
+      timeoutMs: options.timeoutMs ?? 30_000,
+      maxRetries: options.maxRetries ?? 4,
+      maxRetryWaitMs: options.maxRetryWaitMs ?? 60_000,
+      maxPaceWaitMs: options.maxPaceWaitMs ?? 600_000,
+    }),
     pace: options.pace ?? true,
-    maxPaceWaitMs: options.maxPaceWaitMs ?? 600_000,
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
     logger: options.logger ?? { warn: (message) => console.warn(message) },
     now: () => performance.now(),

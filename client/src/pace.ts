@@ -1,3 +1,4 @@
+import { onAbort } from "./abort.ts";
 import { paceErrorOf } from "./errors.ts";
 import type { Settings } from "./options.ts";
 import { windowsSeen } from "./windows.ts";
@@ -101,7 +102,6 @@ export function pacing({ now, sleep, maxPaceWaitMs }: Settings): Pace {
           reject(signal?.reason);
           next();
         };
-        const leaveQueue = () => signal?.removeEventListener("abort", stop);
         const waiter: Waiter = {
           until: now() + maxPaceWaitMs,
           go() {
@@ -113,7 +113,7 @@ export function pacing({ now, sleep, maxPaceWaitMs }: Settings): Pace {
             reject(paceErrorOf(what, opens - now(), maxPaceWaitMs));
           },
         };
-        signal?.addEventListener("abort", stop);
+        const leaveQueue = onAbort(signal, stop);
         // Behind others that wait, nothing has changed for them: the alarm is set already.
         const isNews = queue.length === 0 || isLost(waiter, now(), opensAt(now()));
         if (isRetry) queue.unshift(waiter);

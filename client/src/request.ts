@@ -1,19 +1,21 @@
+import { onAbort } from "./abort.ts";
 import { routes } from "./api.ts";
 import type { Answer } from "./call.ts";
 import { deprecationNotice } from "./deprecation.ts";
 import { ApiError, apiErrorOf, ConnectionError, PetstoreError, TimeoutError } from "./errors.ts";
 import { dataIn, jsonOf, queryOf } from "./json.ts";
-import type { ChangeOptions, Settings } from "./options.ts";
+import { type CallOptions, type ChangeOptions, limitsOf, type Settings } from "./options.ts";
 import type { Leave, Pace } from "./pace.ts";
 import { rateLimitOf } from "./rates.ts";
 import { retryWaitMs } from "./retry.ts";
-import { type Route, routeOf } from "./route.ts";
+import { pathOf, type Route, routeOf } from "./route.ts";
 import { turns } from "./turn.ts";
 
 /** One operation with everything that it is given. */
 export interface Request {
   readonly route: Route;
-  readonly path: string;
+  /** What the path names, in its order. */
+  readonly ids: readonly unknown[];
   readonly input: unknown;
   readonly options: ChangeOptions;
 }
@@ -23,19 +25,19 @@ export type Send = <T>(request: Request) => Promise<Answer<T>>;
 
 /** How the limit stands; it costs nothing to ask. */
 const limits = routeOf("account.limits", routes.account.limits);
-export const limitsQuestion = { route: limits, path: limits.path, input: undefined };
+export const limitsQuestion = { route: limits, ids: [], input: undefined };
 
 export function sender(settings: Settings, pace: Pace): Send {
   const turn = turns(pace, (options) => send({ ...limitsQuestion, options }));
   const noticed = new Set<string>();
 
   /** A call's whole life: its turn, a try, and a wait before the next. */
-  async function send<T>({ route, path, input, options }: Request): Promise<Answer<T>> {
+  async function send<T>({ route, ids, input, options }: Request): Promise<Answer<T>> {
     const { signal } = options;
     const isRead = route.method === "GET";
-    const url = settings.baseUrl + path + (isRead && input ? queryOf(route.what, input) : "");
+    const url = settings.baseUrl + pathOf(route, ids) + (isRead && input ? queryOf(route.what, input) : "");
     const init = initOf(route, input, options, settings.apiKey);
-    const maxRetries = options.maxRetries ?? settings.maxRetries;
+    const { maxRetries, timeoutMs } = limitsOf(options, settings);
     let isLost = false;
     /** A write whose answer was lost may have been done, unless a later try was judged and refused. */
     const doubtful = (error: unknown): never => {
@@ -45,7 +47,7 @@ export function sender(settings: Settings, pace: Pace): Send {
     };
     for (let tries = 1; ; tries += 1) {
       const leave = await turn(route, signal, tries > 1).catch(doubtful);
-      const outcome = await attempt<T>(route, url, init, options, leave);
+      const outcome = await attempt<T>(route, url, init, { signal, timeoutMs }, leave);
       if (!(outcome instanceof PetstoreError)) return outcome;
       isLost ||= !isRead && outcome instanceof ConnectionError;
       const waitMs = retryWaitMs(outcome, tries, { ...settings, maxRetries });
@@ -62,7 +64,7 @@ export function sender(settings: Settings, pace: Pace): Send {
     route: Route,
     url: string,
     init: RequestInit,
-    { signal, timeoutMs = settings.timeoutMs }: ChangeOptions,
+    { signal, timeoutMs }: Pick<Settings, "timeoutMs"> & Pick<CallOptions, "signal">,
     leave: Leave,
   ): Promise<Answer<T> | PetstoreError> {
     if (signal?.aborted) {
@@ -70,8 +72,7 @@ export function sender(settings: Settings, pace: Pace): Send {
       throw signal.reason;
     }
     const ending = new AbortController();
-    const abort = () => ending.abort(signal?.reason);
-    signal?.addEventListener("abort", abort);
+    const leaveSignal = onAbort(signal, () => ending.abort(signal?.reason));
     const ended = new Promise<never>((_, reject) => {
       ending.signal.addEventListener("abort", () => reject(ending.signal.reason));
     });
@@ -89,7 +90,7 @@ export function sender(settings: Settings, pace: Pace): Send {
       const why = (cause as Error)?.cause ?? cause;
       return new ConnectionError(`${route.what} got no whole answer (${why}).`, { cause });
     } finally {
-      signal?.removeEventListener("abort", abort);
+      leaveSignal();
       ending.abort();
     }
   }
@@ -106,7 +107,7 @@ export function sender(settings: Settings, pace: Pace): Send {
     const text = await response.text();
     if (!response.ok) throw apiErrorOf(route.what, response, text);
     return {
-      data: (status === 204 ? undefined : dataIn(text, route)) as T,
+      data: (status === 204 && !route.isList ? undefined : dataIn(text, route)) as T,
       status,
       headers,
       requestId: headers.get("x-request-id") ?? undefined,
@@ -140,7 +141,7 @@ export function initOf(
   if (options.ifMatch !== undefined) headers.set("if-match", options.ifMatch);
   if (hasBody) headers.set("content-type", "application/json");
   for (const [name, value] of Object.entries(options.headers ?? {})) headers.set(name, value);
-  return { method, headers, redirect: "manual", ...(hasBody && { body: jsonOf(input ?? {}) }) };
+  return { method, headers, redirect: "manual", ...(hasBody && { body: jsonOf(route.what, input ?? {}) }) };
 }
 
 /** 128 random bits; `randomUUID` is missing from pages that came over plain HTTP. */

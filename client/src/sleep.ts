@@ -1,3 +1,5 @@
+import { onAbort } from "./abort.ts";
+
 /** Timers take no more; a longer wait is never meant in earnest. */
 const LONGEST_MS = 2 ** 31 - 1;
 
@@ -8,14 +10,14 @@ export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> 
       clearTimeout(timer);
       reject(signal.reason);
     };
+    const leave = onAbort(signal, stop);
     const timer = setTimeout(
       () => {
-        signal.removeEventListener("abort", stop);
+        leave();
         resolve();
       },
       Math.min(milliseconds, LONGEST_MS),
     );
     if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop, { once: true });
   });
 }

@@ -1,11 +1,13 @@
+import { onAbort } from "./abort.ts";
 import type { EventStream } from "./call.ts";
 import { apiErrorOf, ConnectionError, PetstoreError, TimeoutError, UnreadableAnswerError } from "./errors.ts";
 import { framesOf } from "./frames.ts";
 import { dataIn, queryOf } from "./json.ts";
-import type { Settings, StreamOptions } from "./options.ts";
+import { limitsOf, type Settings, type StreamOptions } from "./options.ts";
 import type { Pace } from "./pace.ts";
 import { initOf, limitsQuestion, type Request, type Send } from "./request.ts";
 import { retryWaitMs } from "./retry.ts";
+import { pathOf } from "./route.ts";
 import { turns } from "./turn.ts";
 
 export type Follow = <T>(request: Request) => EventStream<T>;
@@ -18,26 +20,35 @@ const GOOD_MS = 10_000;
 export function follower(settings: Settings, pace: Pace, send: Send): Follow {
   const turn = turns(pace, (options) => send({ ...limitsQuestion, options }));
 
-  return <T>({ route, path, input, options }: Request): EventStream<T> => {
+  return <T>({ route, ids, input, options }: Request): EventStream<T> => {
     const { lastEventId: first, ...query } = (input ?? {}) as { lastEventId?: string };
-    const url = settings.baseUrl + path + queryOf(route.what, query);
-    const { signal, maxRetries = Number.POSITIVE_INFINITY, timeoutMs = settings.timeoutMs } = options;
-    const { onConnection } = options as StreamOptions;
+    const url = settings.baseUrl + pathOf(route, ids) + queryOf(route.what, query);
+    const { maxRetries, timeoutMs } = limitsOf(options, {
+      ...settings,
+      maxRetries: Number.POSITIVE_INFINITY,
+    });
+    const { signal, onConnection } = options as StreamOptions;
     let last = first;
 
     /** What comes in time, and before the end: not every `fetch` listens to its signal. */
     const within = async <R>(work: Promise<R>, ms: number, ending: AbortSignal): Promise<R> => {
       const waiting = new AbortController();
       const stop = () => waiting.abort(ending.reason);
+      const leaveSignal = onAbort(ending, stop);
       if (ending.aborted) stop();
-      else ending.addEventListener("abort", stop);
       const late = settings.sleep(ms, waiting.signal).then(() => {
         throw new TimeoutError(`${route.what} was silent for ${ms} ms.`);
       });
-      return Promise.race([work, late]).finally(() => {
-        ending.removeEventListener("abort", stop);
+      try {
+        return await Promise.race([work, late]);
+      } catch (cause) {
+        if (cause instanceof PetstoreError) throw cause;
+        const why = (cause as Error)?.cause ?? cause;
+        throw new ConnectionError(`${route.what} was cut off (${why}).`, { cause });
+      } finally {
+        leaveSignal();
         waiting.abort();
-      });
+      }
     };
 
     /** A connection, once the answer is known to be a stream; the signal ends it too. */
@@ -76,8 +87,7 @@ export function follower(settings: Settings, pace: Pace, send: Send): Follow {
     async function* connections(): AsyncGenerator<T> {
       for (let tries = 1; !signal?.aborted; tries += 1) {
         const ending = new AbortController();
-        const abort = () => ending.abort(signal?.reason);
-        signal?.addEventListener("abort", abort);
+        const leaveSignal = onAbort(signal, () => ending.abort(signal?.reason));
         // An attempt that comes to no stream lasts for no time, however long it is waited for.
         let since = Number.POSITIVE_INFINITY;
         let error: PetstoreError;
@@ -95,13 +105,11 @@ export function follower(settings: Settings, pace: Pace, send: Send): Follow {
           error = new ConnectionError(`${route.what} was ended by the server.`);
         } catch (thrown) {
           if (signal?.aborted) return;
-          const why = (thrown as Error)?.cause ?? thrown;
-          error =
-            thrown instanceof PetstoreError
-              ? thrown
-              : new ConnectionError(`${route.what} was cut off (${why}).`, { cause: thrown });
+          // Such as one of the caller's own, who was told of the connection.
+          if (!(thrown instanceof PetstoreError)) throw thrown;
+          error = thrown;
         } finally {
-          signal?.removeEventListener("abort", abort);
+          leaveSignal();
           ending.abort();
         }
         if (settings.now() - since >= GOOD_MS) tries = 1;

@@ -1,29 +1,20 @@
-import type { EventData } from "./api.ts";
+import type { StoreEvent } from "./api.ts";
 import { WebhookError } from "./errors.ts";
 
 /** Every type of event. */
-export type EventType = keyof EventData;
+export type EventType = StoreEvent["type"];
 
-/** What webhooks are sent: every event, and the ping that was asked for. */
-interface WebhookData extends EventData {
-  "webhook.ping": { webhookId: number };
+/** A ping that was asked for; it is in no list and no stream of events. */
+export interface WebhookPing extends Omit<StoreEvent, "type" | "clientid" | "data"> {
+  type: "webhook.ping";
+  data: { webhookId: number };
 }
 
-/** An event (CloudEvents 1.0); `type` tells what `data` is. */
-export type PetstoreEvent<T extends keyof WebhookData = keyof WebhookData> = {
-  [K in T]: {
-    readonly specversion: "1.0";
-    /** The same in every delivery of the event: what was seen already can be left out. */
-    readonly id: string;
-    readonly source: string;
-    readonly type: K;
-    /** What it is about, such as `orders/12`. */
-    readonly subject?: string;
-    /** When it happened. */
-    readonly time: string;
-    readonly data: WebhookData[K];
-  };
-}[T];
+/** What webhooks are sent: every event, by its type, and the ping. An `id` is the same in every delivery: what was seen already can be left out. */
+export type PetstoreEvent<T extends EventType | "webhook.ping" = EventType | "webhook.ping"> = Extract<
+  StoreEvent | WebhookPing,
+  { type: T }
+>;
 
 /** How a webhook is verified. */
 export interface VerifyOptions {

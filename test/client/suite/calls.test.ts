@@ -5,6 +5,7 @@ import {
   ConflictError,
   type Petstore,
   Petstore as PetstoreClass,
+  UnreadableAnswerError,
 } from "../../../client/src/index.ts";
 import { refuse, reply, resetMidBody, type Step, scripted, slowHeaders, stalledBody } from "../scripted.ts";
 
@@ -83,8 +84,30 @@ test("a bigint is written as the integer that it is, in path and body", async ()
 
 test("an id that is not exact is refused before anything is sent", async () => {
   await using server = await scripted(reply(200, rex));
-  assert.throws(() => server.client().store.pet(2 ** 53), /store\.pet: petId must be an integer/);
-  assert.throws(() => server.client().store.pet("7" as unknown as number), /got string 7\./);
+  const { store } = server.client();
+  await assert.rejects(store.pet(2 ** 53), /store\.pet: petId must be an integer/);
+  await assert.rejects(store.pet("7" as unknown as number), /got string 7\./);
+  assert.equal(server.arrivals.length, 0);
+});
+
+test("what JSON would make nothing of is refused before anything is sent, and not taken for null", async () => {
+  await using server = await scripted(reply(200, rex));
+  const { orders, pets } = server.client();
+  const refused = (call: Promise<unknown>, message: string) =>
+    assert.rejects(call, (error) => error instanceof TypeError && error.message === message);
+  const order = "PATCH /store/orders/{orderId}";
+  await refused(
+    orders.update(1, { quantity: Number("five") }),
+    `${order}: quantity is NaN, which is no JSON.`,
+  );
+  await refused(orders.update(1, { petId: 1 / 0 }), `${order}: petId is Infinity, which is no JSON.`);
+  const never = new Date("never") as unknown as string;
+  await refused(
+    orders.update(1, { shipDate: never }),
+    `${order}: shipDate is Invalid Date, which is no JSON.`,
+  );
+  const many = [rex, () => rex] as (typeof rex)[];
+  await refused(pets.createMany(many as never), "POST /pets/batch: [1] is () => rex, which is no JSON.");
   assert.equal(server.arrivals.length, 0);
 });
 
@@ -100,9 +123,51 @@ test("an empty key and an address that is none are refused when the client is ma
     assert.throws(() => new PetstoreClass({ baseUrl }), /baseUrl must be an http\(s\) address, got/);
 });
 
+test("a limit that is no number, as of a variable that is not set, is refused: nothing is above or below it", async () => {
+  const numbers = { timeoutMs: NaN, maxRetries: NaN, maxRetryWaitMs: -1, maxPaceWaitMs: "60" as never };
+  for (const [name, value] of Object.entries(numbers))
+    assert.throws(
+      () => new PetstoreClass({ baseUrl: "http://x", apiKey: "ps_live_test", [name]: value }),
+      new TypeError(`${name} must be at least 0, got ${value}.`),
+    );
+  await using server = await scripted(reply(200, rex));
+  const { store, events } = server.client();
+  await assert.rejects(store.pet(7, { timeoutMs: NaN }), /timeoutMs must be at least 0, got NaN\./);
+  await assert.rejects(store.pet(7, { maxRetries: NaN }), /maxRetries must be at least 0, got NaN\./);
+  assert.throws(() => events.stream({}, { timeoutMs: NaN }), /timeoutMs must be at least 0/);
+  assert.equal(server.arrivals.length, 0);
+  await store.pet(7, { timeoutMs: Number.POSITIVE_INFINITY, maxRetries: 0 });
+});
+
+test("many calls that share a signal follow it by one listener, and all end with it", async () => {
+  await using server = await scripted(slowHeaders);
+  const controller = new AbortController();
+  const { signal } = controller;
+  const listen = signal.addEventListener.bind(signal);
+  let listeners = 0;
+  signal.addEventListener = (...given: Parameters<typeof listen>) => {
+    listeners += 1;
+    listen(...given);
+  };
+  const client = server.client({ pace: false });
+  const calls = Array.from({ length: 40 }, () => client.store.pet(7, { signal }));
+  const outcomes = Promise.allSettled(calls);
+  await server.clock.until(10_000);
+  assert.equal(server.arrivals.length, 40);
+  controller.abort();
+  for (const outcome of await outcomes)
+    assert.deepEqual(outcome, { status: "rejected", reason: signal.reason });
+  assert.equal(listeners, 1);
+});
+
 test("what has no body answers undefined", async () => {
   await using server = await scripted(reply(204));
   assert.equal(await server.client().pets.remove(7), undefined);
+});
+
+test("a list that somebody between answers with nothing is unreadable, and not empty", async () => {
+  await using server = await scripted(reply(204));
+  await assert.rejects(server.client({ maxRetries: 0 }).pets.list(), UnreadableAnswerError);
 });
 
 test("the whole answer has status, headers, request id, ETag and rate limit", async () => {

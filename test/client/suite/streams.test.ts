@@ -60,6 +60,16 @@ test("a client asks for a stream with its filter, its key, and the event that it
   assert.equal(headers["x-request-id"], "shop");
 });
 
+test("an error of the one who is told of the connection is his own, and no reason to connect again", async () => {
+  await using server = await scripted([stream([frame(7)])]);
+  const mistake = new TypeError("my own");
+  const onConnection = () => {
+    throw mistake;
+  };
+  await assert.rejects(some(server.client().events.stream({}, { onConnection }), 1), mistake);
+  assert.equal(server.arrivals.length, 1);
+});
+
 test("a stream that ends, is cut off or falls silent goes on after the last event, half of one included", async () => {
   const half = frame(10).slice(0, 30);
   await using server = await scripted([

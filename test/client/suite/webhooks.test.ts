@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { test } from "node:test";
-import { verifyWebhook, WebhookError } from "../../../client/src/index.ts";
+import { type StoreEvent, verifyWebhook, WebhookError } from "../../../client/src/index.ts";
 
 const now = Date.parse("2026-11-15T12:00:00Z");
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -11,8 +11,10 @@ const event = {
   id: "42",
   source: "/petstore",
   type: "order.placed",
-  subject: "orders/12",
+  subject: "store/orders/12",
   time: "2026-11-15T12:00:00.000Z",
+  datacontenttype: "application/json",
+  clientid: "3",
   data: { id: 12, petId: 7, quantity: 2, complete: false },
 };
 const body = JSON.stringify(event);
@@ -30,6 +32,12 @@ test("a webhook that the store signed gives its event", async () => {
   const given = await verifyWebhook(body, signed(), secret, { now });
   assert.deepEqual(given, event);
   assert.equal(given.type === "order.placed" && given.data.quantity, 2);
+});
+
+test("what handles the events of a stream handles those of a webhook, all but its ping", async () => {
+  const clientOf = (each: StoreEvent) => ("clientid" in each ? each.clientid : undefined);
+  const given = await verifyWebhook(body, signed(), secret, { now });
+  assert.equal(given.type === "webhook.ping" ? given.data.webhookId : clientOf(given), "3");
 });
 
 test("the vector of the Standard Webhooks specification holds", async () => {
