@@ -4,6 +4,7 @@ import { migrations } from "../store/migrations.ts";
 import { Damaged } from "../store/move/moving.ts";
 import { backUpStore, isPostgres, restoreStore } from "../store/open.ts";
 import type { Watch } from "../store/sqlite/copy.ts";
+import type { Restored } from "../store/sqlite/restore.ts";
 import { progress } from "./progress.ts";
 import { complain, DAMAGE_EXIT, Exit, print, Refused, time } from "./say.ts";
 import { configOf, requireDatabase, requireNoImport, sameStore, withSettings } from "./settings.ts";
@@ -113,19 +114,21 @@ Exit code 3 means that the backup is damaged; nothing was changed then.`,
       const lines = [
         `Restored ${sentence(counts)} to ${databaseUrl}. Nothing is wrong with them.`,
         ...(keptAside === null ? [] : [`The store that was there is kept as ${keptAside}.`]),
-        ...advice(databaseUrl, migration, lastEventAt),
+        ...advice(databaseUrl, done),
       ];
       print(json === true, summary, lines);
     });
   return withSettings(command, ["databaseUrl"]);
 }
 
-function advice(databaseUrl: string, migration: number, lastEventAt: number | null): string[] {
+function advice(databaseUrl: string, { migration, lastEventAt, isBeyond }: Restored): string[] {
   return [
     ...(lastEventAt === null ? [] : [`The last event of the backup is of ${time(lastEventAt)}.`]),
     "",
     "Think of:",
-    "- Orders since the backup are gone, and their numbers are given again.",
+    isBeyond
+      ? "- Orders since the backup are gone; new ones have other numbers."
+      : "- Orders since the backup are gone, and their numbers are given again: the store that gave them was not there to be read.",
     `- Keys made since then are unknown, admin.key perhaps among them: petstore keys create --role admin${sameStore({ databaseUrl })}`,
     "- Keys revoked and bans imposed since then are as before: revoke and impose them once more.",
     "- Bans lifted since then are in force again: lift them once more.",

@@ -57,10 +57,10 @@ export function tell(
     if (event.id <= follower.after || !isFor(follower.subscription, event)) continue;
     text += frames(event);
     count += 1;
+    follower.told = event.id;
   }
   follower.after = Math.max(follower.after, upTo);
   if (count === 0) return 0;
-  follower.told = (events.at(-1) as EventRecord).id;
   say(follower, text);
   return count;
 }

@@ -68,6 +68,39 @@ test(
   SLOW_MS,
 );
 
+test("no record has the id of one that is gone, if the store that gave it is there to be read", async () => {
+  using folder = aFolder();
+  const petIds: number[] = [];
+  const anOrder = async (server: Served) => {
+    const added = await ask(folder, server, "/pets", { name: "Rex", categoryId: 1, status: "available" });
+    petIds.push(added.body.id);
+    const placed = await ask(folder, server, "/store/orders", { petId: added.body.id });
+    expect(placed.status).toBe(201);
+    return placed.body.id;
+  };
+  const given: number[] = [];
+  {
+    await using server = await serving({ database: folder.database });
+    await categories(folder, server, "Dogs");
+    await done(folder, "backup", "backup.db");
+    given.push(await anOrder(server), await anOrder(server));
+    expect(await server.end("SIGTERM")).toBe(0);
+  }
+  const told = await done(folder, "restore", "backup.db", "--force");
+  expect(told).toContain("- Orders since the backup are gone; new ones have other numbers.\n");
+  {
+    await using server = await serving({ database: folder.database });
+    given.push(await anOrder(server));
+    expect(await server.end("SIGTERM")).toBe(0);
+  }
+  for (const ids of [given, petIds]) expect(ids).toEqual([1, 2, 3]);
+
+  const lost = folder.file("lost.db");
+  expect(await done(folder, "restore", "backup.db", "--database-url", lost)).toContain(
+    "- Orders since the backup are gone, and their numbers are given again: ",
+  );
+});
+
 test("nobody is signed in to the console of a restored store", async () => {
   using folder = aFolder();
   const ours = { "x-petstore-console": "1" };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { EventType } from "../../src/contract/event-types.ts";
 import { type EventStreams, eventStreams } from "../../src/http/streams.ts";
 import type { Sink } from "../../src/http/wire/stream.ts";
 import { aStore, type TestStore } from "../harness.ts";
@@ -37,7 +38,7 @@ afterAll(async () => {
 });
 
 /** A follower whose caller has room or has not, as the test wants. */
-function aFollower(after: number, types?: readonly ["pet.deleted"]) {
+function aFollower(after: number, types?: readonly EventType[]) {
   const heard = { text: "", hasRoom: true, waiting: Promise.withResolvers<void>() };
   const request = { url: "/events/stream", peer: "127.0.0.1", headers: { get: () => null } };
   const stream = streams.open({ after, types }, request, { clientId: 1 } as never);
@@ -73,6 +74,19 @@ test("a heartbeat is a comment, and tells one who waits for a rare event how far
   const last = await store.beside.reads.lastEvent();
   await rare.until(new RegExp(`^:\\nid: ${last}\\n\\n`, "m"));
   expect(rare.heard.text.slice(length)).not.toContain("event:");
+  rare.stream.closed();
+});
+
+test("a heartbeat tells also of what came together with the last event, and was not for the follower", async () => {
+  const pet = await store.aPet();
+  const rare = aFollower(await store.beside.reads.lastEvent(), ["order.placed"]);
+  await rare.until(/^:\n\n/m);
+  await store.staff.post("/store/orders", { petId: pet.id });
+  // The order's event, and then those of the stock that it took.
+  await rare.until(/^event: order\.placed/m);
+  const last = await store.beside.reads.lastEvent();
+  expect(Math.max(...rare.ids())).toBeLessThan(last);
+  await rare.until(new RegExp(`^:\nid: ${last}\n\n`, "m"));
   rare.stream.closed();
 });
 

@@ -65,12 +65,12 @@ export async function exported(url: string): Promise<string> {
   }
 }
 
-/** All that is exported, but for the number after which events go on, which is another after a restore. */
+/** All that is exported, but for the numbers after which records and events go on, which are others after a restore. */
 export async function records(database: string): Promise<string> {
   const lines = (await exported(database)).trimEnd().split("\n");
   return lines
     .slice(0, -1)
-    .map((line) => (line.startsWith('{"table":"events"') ? line.replace(/"lastId":\d+/, "") : line))
+    .map((line) => (line.startsWith('{"table":') ? line.replace(/"lastId":\d+/, "") : line))
     .join("\n");
 }
 

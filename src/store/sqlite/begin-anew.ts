@@ -5,18 +5,26 @@ import { CannotMove } from "../move/moving.ts";
 /** Who is signed in to the console: a sign-out since the backup must not be undone. */
 const FORGOTTEN = ["sessions", "sign_in_links"];
 
+/** The last number that a store gave in each of its tables. */
+export type Given = ReadonlyMap<string, number>;
+
 /**
- * Takes from a copy of a backup what must not come back with it, and lets its events go on beyond all that were given since: by the
- * store that it replaces, of which the last is `given`, or by one that is lost.
+ * Takes from a copy of a backup what must not come back with it, and lets its numbers go on beyond all that were given since by the store
+ * that it replaces. Its events go on beyond those of a store that is lost, too.
  */
-export function beginAnew(file: string, given: number, now: number): void {
+export function beginAnew(file: string, given: Given, now: number): void {
   const database = new Database(file, { readwrite: true });
   try {
     database.transaction(() => {
       for (const table of FORGOTTEN) if (hasTable(database, table)) database.run(`delete from ${table}`);
-      const number = numberAfterRestore(Math.max(given, lastEvent(database)), now);
-      database.run("delete from sqlite_sequence where name = 'events'");
-      database.run("insert into sqlite_sequence (name, seq) values ('events', ?)", [number]);
+      const own = givenBy(database);
+      const last = (table: string) => Math.max(given.get(table) ?? 0, own.get(table) ?? 0);
+      for (const table of new Set([...given.keys(), "events"])) {
+        if (!hasTable(database, table)) continue;
+        const number = table === "events" ? numberAfterRestore(last(table), now) : last(table);
+        database.run("delete from sqlite_sequence where name = ?", [table]);
+        database.run("insert into sqlite_sequence (name, seq) values (?, ?)", [table, number]);
+      }
     })();
   } catch (error) {
     throw new CannotMove(`Cannot write ${file}: ${(error as Error).message}. Nothing was changed.`);
@@ -25,17 +33,13 @@ export function beginAnew(file: string, given: number, now: number): void {
   }
 }
 
-/** The last number that a store gave an event; 0 where it cannot be read, which may be why a backup is restored. */
-export function lastEventOf(path: string): number {
+/** Nothing where the store cannot be read, which may be why a backup is restored. */
+export function numbersOf(path: string): Given {
   try {
-    const database = new Database(path, { readonly: true });
-    try {
-      return lastEvent(database);
-    } finally {
-      database.close();
-    }
+    using database = new Database(path, { readonly: true });
+    return givenBy(database);
   } catch {
-    return 0;
+    return new Map();
   }
 }
 
@@ -44,7 +48,7 @@ function hasTable(database: Database, name: string): boolean {
   return database.query("select 1 from sqlite_schema where type = 'table' and name = ?").get(name) !== null;
 }
 
-function lastEvent(database: Database): number {
-  const [row] = database.query("select seq from sqlite_sequence where name = 'events'").values();
-  return Number(row?.[0] ?? 0);
+function givenBy(database: Database): Given {
+  const rows = database.query("select name, seq from sqlite_sequence").values();
+  return new Map(rows.map(([table, last]) => [String(table), Number(last)]));
 }

@@ -17,7 +17,7 @@ import { CannotMove, Damaged } from "../move/moving.ts";
 import { inWords, syncFolder } from "../move/partial.ts";
 import { NewerDatabase, UnusableDatabase } from "../usable.ts";
 import { isSameFile, provenCounts } from "./backup.ts";
-import { beginAnew, lastEventOf } from "./begin-anew.ts";
+import { beginAnew, numbersOf } from "./begin-anew.ts";
 import { connect, patiently } from "./connection.ts";
 import { copyStore, removeCopy, type Watch, WHOLE } from "./copy.ts";
 import { requireOurFile } from "./migrate.ts";
@@ -37,6 +37,8 @@ export interface Restored extends Sight {
   readonly counts: Diagnosis["counts"];
   /** Where the store is that was there before. */
   readonly keptAside: string | null;
+  /** Whether it goes on beyond the numbers of records that were given since the backup; those of a store that is lost nobody knows. */
+  readonly isBeyond: boolean;
 }
 
 /**
@@ -71,7 +73,7 @@ async function replaced(
   needed: number,
   old: Old,
   { thread, watch, stop, now }: RestoreOptions,
-): Promise<Pick<Restored, "counts" | "keptAside">> {
+): Promise<Pick<Restored, "counts" | "keptAside" | "isBeyond">> {
   const fresh = `${target}.restoring`;
   const abandon = () => removeCopy(fresh);
   // A restore that was killed may have left it; the lock says that none is under way.
@@ -80,7 +82,8 @@ async function replaced(
   try {
     await copyStore(thread, file, fresh, needed, watch);
     const counts = await provenCounts(thread, fresh, watch);
-    beginAnew(fresh, old === "database" ? lastEventOf(target) : 0, now);
+    const given = old === "database" ? numbersOf(target) : new Map();
+    beginAnew(fresh, given, now);
     giveToOwnerOf(isFilled(target) ? target : dirname(target), fresh);
     // Whoever opens the old store meanwhile waits for its lock, and is refused by SQLite once the path leads elsewhere.
     using _alone = old === "database" ? madeOneFile(target) : null;
@@ -89,7 +92,7 @@ async function replaced(
     rmSync(countsOf(target), { force: true });
     renameSync(fresh, target);
     syncFolder(dirname(target));
-    return { counts, keptAside };
+    return { counts, keptAside, isBeyond: given.size > 0 };
   } catch (error) {
     abandon();
     throw error;
