@@ -1,5 +1,5 @@
 import type { Behind, CountsLog } from "../core/behind.ts";
-import { bytesIn, joined, type Tally } from "../core/tally.ts";
+import { bytesIn, joined } from "../core/tally.ts";
 import { FOLD_AFTER_MS } from "./folding.ts";
 
 /** So much is kept apart at the most: it is in memory too, and brought into the database in one write. */
@@ -14,50 +14,51 @@ export interface Apart {
   /** Whether it is time to bring them into the database. */
   isDue(): boolean;
   isEmpty(): boolean;
-  /** Brings all of them into the database, as one part; how many bytes that were. */
+  /** Brings all of them into the database, those of the last run first; how many bytes that were. */
   bringIn(): Promise<number>;
 }
 
 /** Without a log nothing is kept apart. */
 export function apart(log: CountsLog | undefined, keep: (part: Behind) => Promise<void>): Apart {
-  let tallies: Tally[] = [];
+  /** On their way into the database: each stays as it is until it is known to be there. */
+  const leaving: Behind[] = [...(log?.left ?? [])];
+  /** Whether something is in the log that can go when it is in the database. */
+  let isUsed = leaving.length > 0;
+  let waiting: Behind[] = [];
   let bytes = 0;
   let since = 0;
-  let last: Pick<Behind, "run" | "part"> | undefined;
-  /** What is on its way into the database: it stays as it is until it is known to be there. */
-  let leaving: Behind | undefined;
 
   const isOld = () => performance.now() - since >= FOLD_AFTER_MS;
-  /** By the number of the last of them: after a crash those in the log are known to be in the database. */
-  const all = (): Behind | undefined => {
-    if (!last) return undefined;
-    const { run, part } = last;
-    const tally = joined(tallies);
-    tallies = [];
+  const leave = () => {
+    const last = waiting.at(-1);
+    // By the number of the last of them: after a crash those in the log are known to be in the database.
+    if (last) leaving.push({ ...last, tally: joined(waiting.map(({ tally }) => tally)) });
+    waiting = [];
     bytes = 0;
-    last = undefined;
-    return { run, part, tally, conduct: [], events: [] };
   };
   return {
     async take(part) {
       const isOfCounts = part.conduct.length + part.events.length === 0;
       if (!log || !isOfCounts || bytesIn(part.tally) >= LARGE_BYTES) return false;
       if (!(await isAppended(log, part))) return false;
-      if (!last) since = performance.now();
-      tallies.push(part.tally);
+      if (waiting.length === 0) since = performance.now();
+      waiting.push(part);
       bytes += bytesIn(part.tally);
-      last = part;
+      isUsed = true;
       return true;
     },
-    isDue: () => leaving !== undefined || bytes >= MOST_BYTES || (bytes > 0 && isOld()),
-    isEmpty: () => leaving === undefined && bytes === 0,
+    isDue: () => leaving.length > 0 || bytes >= MOST_BYTES || (bytes > 0 && isOld()),
+    isEmpty: () => leaving.length + waiting.length === 0,
     async bringIn() {
       let brought = 0;
-      for (leaving ??= all(); leaving; leaving = all()) {
-        await keep(leaving);
-        brought += bytesIn(leaving.tally);
+      leave();
+      for (let part = leaving[0]; part; part = leaving[0]) {
+        await keep(part);
+        leaving.shift();
+        brought += bytesIn(part.tally);
       }
-      if (brought > 0) await log?.clear();
+      if (isUsed) await log?.clear();
+      isUsed = false;
       return brought;
     },
   };

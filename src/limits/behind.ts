@@ -35,7 +35,7 @@ export interface WriteBehind {
   flush(): Promise<void>;
   /** Has the database know what was counted, but for the last half second; or fails. */
   show(): Promise<void>;
-  /** Brings all that was ever written down into rows. */
+  /** Brings all that was ever written down into rows, what the last run left in its log too. */
   fold(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -51,14 +51,18 @@ export function writeBehind(options: BehindOptions): WriteBehind {
   const logged = apart(options.log, keep);
   /** What was taken and is not known to be written. */
   const unwritten: Behind[] = [];
+  /** The last that the database was given. */
+  let tried: Behind | undefined;
   let writtenUntil = performance.now();
   /** Somebody waits until all is in the database. */
   let isWanted = false;
 
   const writeTaken = async () => {
     for (let part = unwritten[0]; part; part = unwritten[0]) {
-      if (!(await logged.take(part))) {
+      // What may be in the database already is for the database: there its number tells.
+      if (part === tried || !(await logged.take(part))) {
         await bringIn();
+        tried = part;
         await keep(part);
         rows.wrote(bytesIn(part.tally));
       }
@@ -115,7 +119,10 @@ export function writeBehind(options: BehindOptions): WriteBehind {
     async show() {
       if (!logged.isEmpty()) await flush();
     },
-    fold: rows.fold,
+    async fold() {
+      await flush();
+      await rows.fold();
+    },
     async stop() {
       clearInterval(timer);
       await rows.stop().catch(onFault);

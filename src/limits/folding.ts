@@ -16,16 +16,16 @@ export interface Folding {
 /** `step` does a part of it, and says whether that was the last. */
 export function folding(step: () => Promise<boolean>, afterBytes: number): Folding {
   let bytes = 0;
-  let foldedAt = Date.now();
+  let foldedAt = performance.now();
   let isStopping = false;
   let underWay: Promise<void> | undefined;
 
   const foldAll = async () => {
     bytes = 0;
     while (!isStopping && !(await step()));
-    foldedAt = Date.now();
+    foldedAt = performance.now();
   };
-  const isEnough = () => bytes >= afterBytes || (bytes > 0 && Date.now() - foldedAt >= FOLD_AFTER_MS);
+  const isEnough = () => bytes >= afterBytes || (bytes > 0 && performance.now() - foldedAt >= FOLD_AFTER_MS);
 
   return {
     wrote(more) {

@@ -1,9 +1,9 @@
-import type { Behind, CountsLog } from "../core/behind.ts";
+import type { Behind } from "../core/behind.ts";
 import { causeOf, Unavailable } from "../core/failure.ts";
 import { consoleFolder } from "../files.ts";
 import { type Callers, callers as knownCallers } from "../http/caller.ts";
 import { type Console, openConsole } from "../http/console/console.ts";
-import { writeBehind } from "../limits/behind.ts";
+import { type WriteBehind, writeBehind } from "../limits/behind.ts";
 import { type MemoryLimits, type MemoryOptions, memoryLimits } from "../limits/memory.ts";
 import { type UsageCounter, usageCounter } from "../limits/usage.ts";
 import type { ValkeyLimits } from "../limits/valkey/limits.ts";
@@ -16,6 +16,9 @@ import { isTold, valkeyTold } from "./told.ts";
 
 /** How long a change of who may do what waits for what was counted to be written down. */
 const SETTLE_MS = 3000;
+/** How long a start tries to take over what the last run counted, and how often. */
+const TAKE_OVER_MS = 15_000;
+const TAKE_OVER_EVERY_MS = 1000;
 
 /** Who asks, and how much they may. */
 export interface Admission {
@@ -49,7 +52,7 @@ export async function openAdmission(house: House, { engine, store, perform }: Da
   const limits = valkey ?? memoryLimits(limiting);
   const keep = async (part: Behind) => void (await perform("behind.keep", part));
   const behind = writeBehind({
-    log: engine.counts && (await takenOver(engine.counts, keep, log)),
+    log: engine.counts,
     limits,
     usage,
     keep,
@@ -78,12 +81,7 @@ export async function openAdmission(house: House, { engine, store, perform }: Da
   });
 
   await valkey?.known;
-  // What the last run left in tallies: requests are counted from rows on.
-  await behind.fold().catch((error) =>
-    log.warn("Counts of the last run could not be brought into rows; they are tried again.", {
-      cause: causeOf(error),
-    }),
-  );
+  await takeOver(behind, log);
   return {
     limits,
     valkey,
@@ -105,21 +103,19 @@ function refuseUnwritten(error: unknown): never {
   throw isTold(error) ? error : new Unavailable("What was counted could not be written down.");
 }
 
-/** Brings what a killed run left into the database. While that cannot be, nothing else is put there. */
-async function takenOver(
-  counts: CountsLog,
-  keep: (part: Behind) => Promise<void>,
-  log: House["log"],
-): Promise<CountsLog | undefined> {
-  try {
-    for (const part of counts.left) await keep(part);
-    if (counts.left.length > 0) await counts.clear();
-    return counts;
-  } catch (error) {
-    log.warn("Counts of the last run could not be brought into the database; the next start tries again.", {
-      cause: causeOf(error),
-    });
-    return undefined;
+/** Requests are counted on from rows, so what the last run left must be in them first. Another process may write for a while. */
+async function takeOver(behind: WriteBehind, log: House["log"]): Promise<void> {
+  for (const began = performance.now(); ; await Bun.sleep(TAKE_OVER_EVERY_MS)) {
+    try {
+      return await behind.fold();
+    } catch (error) {
+      if (performance.now() - began < TAKE_OVER_MS) continue;
+      log.warn(
+        "Counts of the last run could not be brought into rows; limits go on without its last half minute.",
+        { cause: causeOf(error) },
+      );
+      return;
+    }
   }
 }
 

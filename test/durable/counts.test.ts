@@ -9,6 +9,9 @@ import {
   statSync,
   truncateSync,
 } from "node:fs";
+import { readConfig } from "../../src/config.ts";
+import { openLog } from "../../src/http/log.ts";
+import { start } from "../../src/main.ts";
 import {
   adminKey,
   aFolder,
@@ -21,25 +24,35 @@ import {
 } from "../cli/command.ts";
 
 const REQUESTS = 20;
+/** How long another process writes; longer than a write waits for it. */
+const LOCKED_MS = 6000;
 /** Counts are written down twice a second. */
 const WRITTEN_MS = 1200;
 const TIME_LIMIT_MS = 30_000;
+
+type Address = Pick<Served, "url">;
 
 const countsOf = (folder: Folder) => `${folder.database}-counts`;
 const serve = (folder: Folder) => serving({ database: folder.database, env: { LOG_LEVEL: "warn" } });
 
 /** Asks so often, and waits until that is written down. */
-async function ask({ url }: Served, folder: Folder, path = "/pets"): Promise<void> {
+async function ask({ url }: Address, folder: Folder, path = "/pets"): Promise<void> {
   for (let n = 0; n < REQUESTS; n++)
     expect((await fetch(url + path, { headers: { "x-api-key": adminKey(folder) } })).status).toBe(200);
   await Bun.sleep(WRITTEN_MS);
 }
 
 /** How often pets were listed, as the client is told. */
-async function counted({ url }: Served, folder: Folder): Promise<number> {
+async function counted({ url }: Address, folder: Folder): Promise<number> {
   const answer = await fetch(`${url}/account/usage`, { headers: { "x-api-key": adminKey(folder) } });
   const { byOperation } = (await answer.json()) as { byOperation: Record<string, number[]> };
   return (byOperation["pets.list"] ?? []).reduce((sum, requests) => sum + requests, 0);
+}
+
+/** How many requests of the day are left to the client; to ask costs none. */
+async function leftOfDay({ url }: Address, folder: Folder): Promise<number> {
+  const answer = await fetch(`${url}/account/limits`, { headers: { "x-api-key": adminKey(folder) } });
+  return ((await answer.json()) as { day: { remaining: number } }).day.remaining;
 }
 
 test(
@@ -134,6 +147,33 @@ test(
     expect(statSync(countsOf(folder)).size).toBeGreaterThan(0);
     await using server = await serve(folder);
     expect(await counted(server, folder)).toBe(REQUESTS);
+  },
+  TIME_LIMIT_MS,
+);
+
+test(
+  "a start waits for another process's write, and counts on from all that the last run counted",
+  async () => {
+    for (const signal of ["SIGKILL", "SIGTERM"] as const) {
+      using folder = aFolder();
+      let left = 0;
+      {
+        await using server = await serve(folder);
+        await ask(server, folder);
+        left = await leftOfDay(server, folder);
+        await server.end(signal);
+      }
+      using another = new Database(folder.database);
+      another.run("begin immediate");
+      const written = Bun.sleep(LOCKED_MS).then(() => another.run("rollback"));
+      const log = openLog("error", false, () => {}, Date.now);
+      const config = readConfig({ DATABASE_URL: folder.database, PORT: "0" });
+      const server = await start(config, { clock: Date.now, log });
+      await written;
+      expect([signal, await leftOfDay(server, folder)]).toEqual([signal, left]);
+      expect(await counted(server, folder)).toBe(REQUESTS);
+      await server.stop();
+    }
   },
   TIME_LIMIT_MS,
 );

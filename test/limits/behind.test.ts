@@ -34,6 +34,22 @@ function counting(keep: (part: Behind) => Promise<void>, log?: CountsLog) {
   };
 }
 
+/** The parts of a run that was killed, one for each of these clients. */
+async function leftBy(...clients: readonly number[][]): Promise<Behind[]> {
+  const parts: Behind[] = [];
+  const { behind, request } = counting(async (part) => void parts.push(part));
+  for (const each of clients) {
+    each.forEach(request);
+    await behind.flush();
+  }
+  await behind.stop();
+  return parts;
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await Bun.sleep(5);
+}
+
 const eventOf = (clientId: number): NewEvent => ({
   type: "quota.warning",
   subject: `clients/${clientId}`,
@@ -122,7 +138,7 @@ test("what has no room beside the database goes into it, behind what was kept ap
     },
   );
   request(1);
-  while (apart.length === 0) await Bun.sleep(5);
+  await until(() => apart.length > 0);
   expect([apart, written]).toEqual([[[1]], []]);
   isFull = true;
   request(2);
@@ -136,6 +152,69 @@ test("what has no room beside the database goes into it, behind what was kept ap
   ]);
   expect(faults).toEqual([]);
   await behind.stop();
+});
+
+test("a part of which nobody knows whether the database has it is for the database, though there is room beside it again", async () => {
+  const tried: unknown[] = [];
+  const apart: unknown[] = [];
+  let isFull = true;
+  const { behind, request } = counting(
+    async (part) => {
+      tried.push([part.part, clientsIn(part)]);
+      isFull = false;
+      if (tried.length === 1) throw new Error("The write has no outcome in time.");
+    },
+    {
+      left: [],
+      async append(part) {
+        if (isFull) throw new Error("The disk has no room for what was counted.");
+        apart.push(clientsIn(part));
+      },
+      clear: async () => void apart.splice(0),
+    },
+  );
+  request(1);
+  await expect(behind.flush()).rejects.toThrow("no outcome");
+  request(2);
+  await until(() => apart.length > 0);
+  expect(apart).toEqual([[2]]);
+  await behind.stop();
+  expect(tried).toEqual([
+    [1, [1]],
+    [1, [1]],
+    [2, [2]],
+  ]);
+});
+
+test("what the last run left goes into the database before all of this one, and is in the log until then", async () => {
+  const written: unknown[] = [];
+  let [isAway, isCleared] = [true, false];
+  const left = await leftBy([8], [9]);
+  const { behind, request } = counting(
+    async (part) => {
+      if (isAway) throw new Error("The database is away.");
+      written.push([part.run === left[0]?.run, part.part, clientsIn(part)]);
+    },
+    {
+      left,
+      append: async () => {},
+      clear: async () => {
+        isCleared = true;
+      },
+    },
+  );
+  request(1);
+  await expect(behind.fold()).rejects.toThrow("The database is away.");
+  expect(isCleared).toBe(false);
+  isAway = false;
+  await behind.fold();
+  await behind.stop();
+  expect(isCleared).toBe(true);
+  expect(written).toEqual([
+    [true, 1, [8]],
+    [true, 2, [9]],
+    [false, 1, [1]],
+  ]);
 });
 
 test("those who ask while a write fails share another, and have the outcome of that", async () => {

@@ -5,7 +5,7 @@ import { CannotMove, Damaged } from "../move/moving.ts";
 import { inWords, partialOf, syncFolder } from "../move/partial.ts";
 import { checkCopy, checkpointLog, copyStore, removeCopy, type Watch } from "./copy.ts";
 import { FILES, PARTS } from "./place.ts";
-import { countsOf, isFilled, type Sight, sightOf } from "./sight.ts";
+import { recordCounts, isFilled, type Sight, sightOf } from "./sight.ts";
 
 export interface BackupOptions {
   /** Whether a file that is there may be replaced. */
@@ -50,7 +50,7 @@ async function copied(
     } finally {
       await checkpointLog(thread, path);
     }
-    const counts = isChecked ? await provenCounts(thread, partial, watch) : await countsOf(partial);
+    const counts = isChecked ? await provenCounts(thread, partial, watch) : await recordCounts(partial);
     const made = { ...sightOf(partial), counts };
     renameSync(partial, file);
     syncFolder(dirname(file));

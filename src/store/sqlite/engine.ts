@@ -2,7 +2,7 @@ import { Unavailable } from "../../core/failure.ts";
 import type { Engine, EngineOptions } from "../engine.ts";
 import { reads } from "../store.ts";
 import { openCountsLog } from "./counts-log.ts";
-import { countsOf, makePlace, stayingOf } from "./place.ts";
+import { countsFileOf, makePlace, stayingOf } from "./place.ts";
 import { connectReader } from "./reader.ts";
 import { BOUNDS, startWriter } from "./writer.ts";
 
@@ -23,8 +23,8 @@ export async function openSqliteEngine(
     onCommit?.(milliseconds, writes);
   });
   const reader = connectReader(url);
-  makePlace(countsOf(url));
-  const counts = { ...(await openCountsLog(countsOf(url))), show: async () => {} };
+  makePlace(countsFileOf(url));
+  const counts = { ...(await openCountsLog(countsFileOf(url))), show: async () => {} };
   const isStaying = stayingOf(url);
   let isThere = true;
   const look = () => {

@@ -90,7 +90,7 @@ export function holdToFill(name: string): Filled | null {
     [Symbol.dispose]() {
       if (!isKept) for (const each of FILES) rmSync(path + each, { force: true });
       // They were counted in another store.
-      rmSync(countsOf(path), { force: true });
+      rmSync(countsFileOf(path), { force: true });
       // The file may be another program's.
       rmSync(lock, { force: true });
       held[Symbol.dispose]();
@@ -174,7 +174,7 @@ function isBusy(error: unknown): boolean {
 }
 
 /** Other names of the file lead to the same counts, ... */
-export function countsOf(path: string): string {
+export function countsFileOf(path: string): string {
   return `${leadsTo(path)}${COUNTS}`;
 }
 

@@ -21,7 +21,7 @@ import { beginAnew, numbersOf } from "./begin-anew.ts";
 import { connect, patiently } from "./connection.ts";
 import { copyStore, removeCopy, type Watch, WHOLE } from "./copy.ts";
 import { requireOurFile } from "./migrate.ts";
-import { countsOf, holdFile, PARTS } from "./place.ts";
+import { countsFileOf, holdFile, PARTS } from "./place.ts";
 import { isFilled, type Sight, sightOf } from "./sight.ts";
 
 export interface RestoreOptions {
@@ -89,7 +89,7 @@ async function replaced(
     using _alone = old === "database" ? madeOneFile(target) : null;
     const keptAside = old === "none" ? null : putAside(target, now);
     // What a killed server counted belongs to the store that is put aside.
-    rmSync(countsOf(target), { force: true });
+    rmSync(countsFileOf(target), { force: true });
     renameSync(fresh, target);
     syncFolder(dirname(target));
     return { counts, keptAside, isBeyond: given.size > 0 };

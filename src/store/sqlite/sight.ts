@@ -32,7 +32,7 @@ export function sightOf(path: string): Sight {
 }
 
 /** How many records of each kind the store has. */
-export async function countsOf(path: string): Promise<Diagnosis["counts"]> {
+export async function recordCounts(path: string): Promise<Diagnosis["counts"]> {
   const db = connect(path, "read");
   try {
     return (await diagnose(db, {}, [])).counts;
