@@ -90,6 +90,19 @@ test("an idle connection ends after half a minute, and one that takes nothing is
   expect(deaf.done).toEqual(["terminate"]);
 });
 
+test("a caller that takes a little all the time is never cut off, though nobody says that it can take more", () => {
+  const slow = aCaller(echo);
+  slow.takes(10);
+  slow.says(get("/pets"));
+  let heard = slow.heard();
+  while (!heard.endsWith("/pets") && slow.done.length === 0) {
+    slow.takes(10);
+    slow.later(IDLE_SECONDS);
+    heard += slow.heard();
+  }
+  expect([heard.slice(-5), slow.done]).toEqual(["/pets", []]);
+});
+
 test("after a last answer the caller has time to take it, and is never cut off", () => {
   const caller = aCaller(echo);
   caller.says(get("/pets", "Connection: close"));

@@ -4,7 +4,7 @@ import type { Awaitable } from "../../core/ports.ts";
 import { type Head, waitsForWord } from "./head.ts";
 import { ARRIVAL_SECONDS, endedEarly, Inlet, late } from "./inlet.ts";
 import { Outlet } from "./outlet.ts";
-import { type Reply, written } from "./reply.ts";
+import { CHUNKED, CLOSE, KEEP_ALIVE, type Reply, written } from "./reply.ts";
 import { Request } from "./request.ts";
 import { chunk, LAST_CHUNK, type Stream } from "./stream.ts";
 import type { Switchboard } from "./switchboard.ts";
@@ -13,10 +13,6 @@ import type { Switchboard } from "./switchboard.ts";
 export const IDLE_SECONDS = 30;
 /** After the last answer the caller has this long to take it and hang up. */
 const LINGER_SECONDS = 5;
-
-const CLOSE = "connection: close\r\n";
-const KEEP_ALIVE = "connection: keep-alive\r\n";
-const CHUNKED = "transfer-encoding: chunked\r\n";
 
 /** One caller's connection: its requests are answered one by one, in the order in which they came. */
 export class Connection {
@@ -87,12 +83,13 @@ export class Connection {
     this.#advance();
   }
 
-  /** The caller can take more. */
-  drain(): void {
-    if (this.#outlet.isSent) return;
-    if (!this.#inlet.isAwaited) this.#allow(IDLE_SECONDS);
-    this.#outlet.drain();
+  /** The caller can take more, or may; whether it took any, and so has time to take the rest. */
+  drain(): boolean {
+    if (this.#outlet.isSent) return false;
+    const isTaken = this.#outlet.drain();
+    if (isTaken && !this.#inlet.isAwaited) this.#allow(IDLE_SECONDS);
     this.#advance();
+    return isTaken;
   }
 
   /** The caller sends no more: what it asked for is still answered. */
@@ -117,7 +114,10 @@ export class Connection {
     if (this.#board.seconds < this.#deadline) return;
     if (this.#inlet.isAwaited) this.#inlet.fail(late("body"));
     else if (this.#head || (this.#stream && this.#outlet.isSent)) return;
-    else if (!this.#outlet.isSent) this.#socket.terminate();
+    else if (!this.#outlet.isSent) {
+      // A slow caller makes room all the time, and never as much at once as the system would tell of.
+      if (!this.drain()) this.#socket.terminate();
+    }
     // Not cut off: what the caller was told may still be on its way.
     else if (this.#isOver) this.#socket.end();
     else if (this.#hasBegun) this.#refuse(late("request"));

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { Failure, fail } from "../../core/failure.ts";
+import { inOnePiece } from "../one-piece.ts";
 
 /** How much of the headers is taken. */
 export const HEADERS_BYTES = 16 * 1024;
@@ -91,6 +92,8 @@ export function readHead(text: string, end: number, readFields: FieldReader): He
 /** Reads the headers that stand in a text, whole lines of it. */
 export type FieldReader = (text: string, from: number, to: number) => Fields;
 
+/** Longer headers are read anew each time: a connection that idles keeps what it knows. */
+const KNOWN_CHARACTERS = 2048;
 /** Headers that a connection knows but for one value: those of a few requests that take turns, or of bodies of a few lengths. */
 const FAMILIAR = 4;
 
@@ -107,7 +110,8 @@ export function fieldReader(): FieldReader {
       const known = familiar[at]?.(text, from, to);
       if (known) return known;
     }
-    const block = text.slice(from, to);
+    if (to - from > KNOWN_CHARACTERS) return readFields(text.slice(from, to));
+    const block = inOnePiece(text.slice(from, to));
     const fields = readFields(block);
     const butForOne = lastBlock === undefined ? null : sameButForOne(block, fields, lastBlock);
     if (butForOne) {

@@ -95,7 +95,7 @@ function sockets(board: Switchboard, connections: Connections, turns: Turns): So
     },
     data: (socket, data) => turns.hear(socket.data, data),
     end: (socket) => turns.hear(socket.data, null),
-    drain: (socket) => socket.data.drain(),
+    drain: (socket) => void socket.data.drain(),
     close(socket) {
       // One too many is none of them.
       if (connections.remove(socket.data)) socket.data.closed();

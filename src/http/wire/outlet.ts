@@ -45,10 +45,12 @@ export class Outlet {
     }
   }
 
-  /** Sends more of what was not taken. */
-  drain(): void {
-    const rest = this.#unsent.subarray(Math.max(0, this.#socket.write(this.#unsent)));
+  /** Sends more of what was not taken, and says whether any was taken now. */
+  drain(): boolean {
+    const taken = Math.max(0, this.#socket.write(this.#unsent));
+    const rest = this.#unsent.subarray(taken);
     // An empty slice would keep the whole in memory.
     this.#unsent = rest.length === 0 ? nothing : rest;
+    return taken > 0;
   }
 }

@@ -11,6 +11,11 @@ export interface Reply {
   readonly stream?: Stream | undefined;
 }
 
+/** What is said of the connection, and of how a body ends. */
+export const CLOSE = "connection: close\r\n";
+export const KEEP_ALIVE = "connection: keep-alive\r\n";
+export const CHUNKED = "transfer-encoding: chunked\r\n";
+
 const reasons: Readonly<Record<string, string>> = {
   200: "OK",
   201: "Created",

@@ -5,7 +5,7 @@ import { CannotMove, Damaged } from "../move/moving.ts";
 import { inWords, partialOf, syncFolder } from "../move/partial.ts";
 import { checkCopy, checkpointLog, copyStore, removeCopy, type Watch } from "./copy.ts";
 import { FILES, PARTS } from "./place.ts";
-import { recordCounts, isFilled, type Sight, sightOf } from "./sight.ts";
+import { isFilled, recordCounts, type Sight, sightOf } from "./sight.ts";
 
 export interface BackupOptions {
   /** Whether a file that is there may be replaced. */
