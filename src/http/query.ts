@@ -134,7 +134,7 @@ function readValue({ name, shape, isArray, type }: Parameter, texts: string[], p
 }
 
 function coerced(type: unknown, text: string): unknown {
-  if (type === "integer" && /^-?\d{1,19}$/.test(text)) {
+  if (type === "integer" && /^-?\d+$/.test(text)) {
     const value = Number(text);
     return Number.isSafeInteger(value) ? value : BigInt(text);
   }
