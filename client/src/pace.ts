@@ -98,6 +98,7 @@ export function pacing({ now, sleep, maxPaceWaitMs }: Settings): Pace {
       return new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason);
         const stop = () => {
+          leaveQueue();
           queue = queue.filter((each) => each !== waiter);
           reject(signal?.reason);
           next();

@@ -107,7 +107,7 @@ export function sender(settings: Settings, pace: Pace): Send {
     const text = await response.text();
     if (!response.ok) throw apiErrorOf(route.what, response, text);
     return {
-      data: (status === 204 && !route.isList ? undefined : dataIn(text, route)) as T,
+      data: (status === 204 && route.method === "DELETE" ? undefined : dataIn(text, route)) as T,
       status,
       headers,
       requestId: headers.get("x-request-id") ?? undefined,
@@ -127,21 +127,20 @@ function isJudged(error: unknown): boolean {
 
 /** What is the same in every try of a call; a write's idempotency key above all. */
 export function initOf(
-  route: Route,
+  { what, method, takesInput }: Route,
   input: unknown,
   options: ChangeOptions,
   apiKey: string | undefined,
 ): RequestInit {
-  const { method } = route;
   const isWrite = method !== "GET";
-  const hasBody = isWrite && route.takesInput;
+  const hasBody = isWrite && takesInput;
   const headers = new Headers({ accept: "application/json", "api-version": "1" });
   if (apiKey) headers.set("authorization", `Bearer ${apiKey}`);
   if (isWrite) headers.set("idempotency-key", options.idempotencyKey ?? randomKey());
   if (options.ifMatch !== undefined) headers.set("if-match", options.ifMatch);
   if (hasBody) headers.set("content-type", "application/json");
   for (const [name, value] of Object.entries(options.headers ?? {})) headers.set(name, value);
-  return { method, headers, redirect: "manual", ...(hasBody && { body: jsonOf(route.what, input ?? {}) }) };
+  return { method, headers, redirect: "manual", ...(hasBody && { body: jsonOf(what, input ?? {}) }) };
 }
 
 /** 128 random bits; `randomUUID` is missing from pages that came over plain HTTP. */

@@ -7,6 +7,7 @@ const LONGEST_MS = 2 ** 31 - 1;
 export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
+      leave();
       clearTimeout(timer);
       reject(signal.reason);
     };

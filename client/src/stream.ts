@@ -53,17 +53,17 @@ export function follower(settings: Settings, pace: Pace, send: Send): Follow {
 
     /** A connection, once the answer is known to be a stream; the signal ends it too. */
     async function connected(ending: AbortSignal, isRetry: boolean): Promise<ReadableStream<Uint8Array>> {
-      const leave = await turn(route, signal, isRetry);
       const headers = { ...options.headers, accept: "text/event-stream" };
       const init = initOf(route, undefined, { headers }, settings.apiKey);
       if (last !== undefined) (init.headers as Headers).set("last-event-id", last);
+      const leave = await turn(route, signal, isRetry);
       const { fetch } = settings;
-      const response = await within(fetch(url, { ...init, signal: ending }), timeoutMs, ending).catch(
-        (error) => {
-          leave();
-          throw error;
-        },
-      );
+      // A `fetch` of the caller's own may throw at once, and not reject.
+      const ask = async () => fetch(url, { ...init, signal: ending });
+      const response = await within(ask(), timeoutMs, ending).catch((error) => {
+        leave();
+        throw error;
+      });
       leave(response);
       const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
       if (response.ok && isStream && response.body) return response.body;
@@ -90,11 +90,14 @@ export function follower(settings: Settings, pace: Pace, send: Send): Follow {
         const leaveSignal = onAbort(signal, () => ending.abort(signal?.reason));
         // An attempt that comes to no stream lasts for no time, however long it is waited for.
         let since = Number.POSITIVE_INFINITY;
+        let isTold = true;
         let error: PetstoreError;
         try {
           const body = await connected(ending.signal, tries > 1);
           since = settings.now();
+          isTold = false;
           onConnection?.(true);
+          isTold = true;
           for await (const { id, data } of framesOf(chunksOf(body, ending.signal))) {
             // Several events may have come at once.
             if (signal?.aborted) return;
@@ -105,8 +108,8 @@ export function follower(settings: Settings, pace: Pace, send: Send): Follow {
           error = new ConnectionError(`${route.what} was ended by the server.`);
         } catch (thrown) {
           if (signal?.aborted) return;
-          // Such as one of the caller's own, who was told of the connection.
-          if (!(thrown instanceof PetstoreError)) throw thrown;
+          // The caller's own, who was told of the connection, or a header that is none: no reason to try again.
+          if (!isTold || !(thrown instanceof PetstoreError)) throw thrown;
           error = thrown;
         } finally {
           leaveSignal();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { clientSize } from "../../client/build.ts";
 import { aProject, bin, type Project, run } from "./packed.ts";
 
-const MOST_BYTES = 7.5 * 1024;
+const MOST_BYTES = 7.6 * 1024;
 let project: Project;
 
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => project[Symbol.dispose]());
 
-test("the whole client is at most 7.5 KB, minified and gzipped", async () => {
+test("the whole client is at most 7.6 KB, minified and gzipped", async () => {
   const { gzipped } = await clientSize();
   expect(gzipped).toBeLessThanOrEqual(MOST_BYTES);
 });

@@ -23,6 +23,11 @@ test("the client has every operation of the contract, under its one name", () =>
   }
 });
 
+test("every DELETE answers with nothing, and nothing else does: elsewhere a client takes a 204 for no answer", () => {
+  for (const { id, method, route } of everyEndpoint)
+    expect([id, route.returns === undefined]).toEqual([id, method === "DELETE"]);
+});
+
 test("catalogue, stock and orders are worked with from start to end", async () => {
   const staff = clientOf(store.staff);
   const customer = clientOf(store.customer);

@@ -5,6 +5,7 @@ import {
   ConflictError,
   type Petstore,
   Petstore as PetstoreClass,
+  TimeoutError,
   UnreadableAnswerError,
 } from "../../../client/src/index.ts";
 import { refuse, reply, resetMidBody, type Step, scripted, slowHeaders, stalledBody } from "../scripted.ts";
@@ -139,16 +140,28 @@ test("a limit that is no number, as of a variable that is not set, is refused: n
   await store.pet(7, { timeoutMs: Number.POSITIVE_INFINITY, maxRetries: 0 });
 });
 
+/** How many listeners a signal was given, and those that it has. */
+function listenersOf(signal: AbortSignal): { given: number; readonly left: Set<unknown> } {
+  const listeners = { given: 0, left: new Set<unknown>() };
+  const add = signal.addEventListener.bind(signal);
+  const remove = signal.removeEventListener.bind(signal);
+  signal.addEventListener = (...given: Parameters<typeof add>) => {
+    listeners.given += 1;
+    listeners.left.add(given[1]);
+    add(...given);
+  };
+  signal.removeEventListener = (...given: Parameters<typeof remove>) => {
+    listeners.left.delete(given[1]);
+    remove(...given);
+  };
+  return listeners;
+}
+
 test("many calls that share a signal follow it by one listener, and all end with it", async () => {
   await using server = await scripted(slowHeaders);
   const controller = new AbortController();
   const { signal } = controller;
-  const listen = signal.addEventListener.bind(signal);
-  let listeners = 0;
-  signal.addEventListener = (...given: Parameters<typeof listen>) => {
-    listeners += 1;
-    listen(...given);
-  };
+  const listeners = listenersOf(signal);
   const client = server.client({ pace: false });
   const calls = Array.from({ length: 40 }, () => client.store.pet(7, { signal }));
   const outcomes = Promise.allSettled(calls);
@@ -157,7 +170,29 @@ test("many calls that share a signal follow it by one listener, and all end with
   controller.abort();
   for (const outcome of await outcomes)
     assert.deepEqual(outcome, { status: "rejected", reason: signal.reason });
-  assert.equal(listeners, 1);
+  assert.equal(listeners.given, 1);
+  assert.equal(listeners.left.size, 0);
+});
+
+test("a signal has no listener left when its calls are over, however they ended", async () => {
+  const lastOne = reply(200, rex, { ratelimit: '"minute";r=0;t=60' });
+  await using server = await scripted([reply(200, rex), refuse(404, "pet_not_found"), slowHeaders, lastOne]);
+  const controller = new AbortController();
+  const { signal } = controller;
+  const listeners = listenersOf(signal);
+  const { store } = server.client({ maxRetries: 0 });
+  await store.pet(7, { signal });
+  await assert.rejects(store.pet(7, { signal }), ApiError);
+  await assert.rejects(store.pet(7, { signal }), TimeoutError);
+  await store.pet(7, { signal });
+  assert.ok(listeners.given > 0);
+  assert.equal(listeners.left.size, 0);
+  const waiting = store.pet(7, { signal });
+  assert.equal(listeners.left.size, 1);
+  controller.abort();
+  await assert.rejects(waiting, (error) => error === signal.reason);
+  assert.equal(listeners.left.size, 0);
+  assert.equal(server.arrivals.length, 4);
 });
 
 test("what has no body answers undefined", async () => {
@@ -168,6 +203,14 @@ test("what has no body answers undefined", async () => {
 test("a list that somebody between answers with nothing is unreadable, and not empty", async () => {
   await using server = await scripted(reply(204));
   await assert.rejects(server.client({ maxRetries: 0 }).pets.list(), UnreadableAnswerError);
+});
+
+test("a record that somebody between answers with nothing is unreadable, and not undefined", async () => {
+  await using server = await scripted(reply(204));
+  const { orders, store } = server.client({ maxRetries: 0 });
+  await assert.rejects(store.pet(7), UnreadableAnswerError);
+  await assert.rejects(orders.place({ petId: 7 }), UnreadableAnswerError);
+  await assert.rejects(orders.update(1, { quantity: 2 }), UnreadableAnswerError);
 });
 
 test("the whole answer has status, headers, request id, ETag and rate limit", async () => {

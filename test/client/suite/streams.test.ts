@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ApiError, PetstoreError } from "../../../client/src/index.ts";
+import { ApiError, ConnectionError, PetstoreError } from "../../../client/src/index.ts";
 import { refuse, reply, resetBeforeHeaders, type Step, scripted, slowHeaders } from "../scripted.ts";
 
 const event = (id: number) => ({ specversion: "1.0", id: String(id), type: "pet.created", data: { id } });
@@ -61,13 +61,41 @@ test("a client asks for a stream with its filter, its key, and the event that it
 });
 
 test("an error of the one who is told of the connection is his own, and no reason to connect again", async () => {
-  await using server = await scripted([stream([frame(7)])]);
-  const mistake = new TypeError("my own");
-  const onConnection = () => {
-    throw mistake;
+  // He may have made a call of his own, which failed.
+  for (const mistake of [new TypeError("my own"), new ConnectionError("my own")]) {
+    await using server = await scripted([stream([frame(7)])]);
+    const onConnection = () => {
+      throw mistake;
+    };
+    const events = server.client().events.stream({}, { onConnection, maxRetries: 1 });
+    await assert.rejects(some(events, 1), (error) => error === mistake);
+    assert.equal(server.arrivals.length, 1);
+  }
+});
+
+test("a fetch that throws at once cuts a stream off as one that rejects, and holds up no other call", async () => {
+  await using server = await scripted(reply(200, []));
+  const fetch = (url: string, init: RequestInit) => {
+    if (url.endsWith("/events/stream")) throw new TypeError("no network");
+    return server.clock.fetch(url, init);
   };
-  await assert.rejects(some(server.client().events.stream({}, { onConnection }), 1), mistake);
-  assert.equal(server.arrivals.length, 1);
+  const client = server.client({ fetch });
+  await assert.rejects(some(client.events.stream({}, { maxRetries: 0 }), 1), {
+    name: "ConnectionError",
+    message: "GET /events/stream was cut off (TypeError: no network).",
+  });
+  await client.pets.list();
+  assert.deepEqual(server.times(), [0]);
+});
+
+test("a stream with a header that is none ends before it is asked for, and holds up no other call", async () => {
+  await using server = await scripted(reply(200, []));
+  const client = server.client();
+  const { events } = client;
+  await assert.rejects(some(events.stream({ lastEventId: "6\n7" }), 1), TypeError);
+  await assert.rejects(some(events.stream({}, { headers: { "x-request-id": "6\n7" } }), 1), TypeError);
+  await client.pets.list();
+  assert.deepEqual(server.times(), [0]);
 });
 
 test("a stream that ends, is cut off or falls silent goes on after the last event, half of one included", async () => {
