@@ -102,13 +102,14 @@ Exit code 3 means that the backup is damaged; nothing was changed then.`,
       ).catch((error) => {
         throw damageTold(error, `${file} is damaged`, "Nothing was changed. Take another backup.");
       });
-      const { counts, migration, lastEventAt, keptAside } = done;
+      const { counts, migration, lastEventAt, keptAside, isBeyond } = done;
       const summary = {
         file,
         database: databaseUrl,
         migration,
         lastEventAt: time(lastEventAt),
         keptAside,
+        isBeyond,
         counts,
       };
       const lines = [
@@ -128,7 +129,7 @@ function advice(databaseUrl: string, { migration, lastEventAt, isBeyond }: Resto
     "Think of:",
     isBeyond
       ? "- Orders since the backup are gone; new ones have other numbers."
-      : "- Orders since the backup are gone, and their numbers are given again: the store that gave them was not there to be read.",
+      : "- Orders since the backup are gone, and their numbers are given again: the store that gave them was not there to be read, or another was in its place.",
     `- Keys made since then are unknown, admin.key perhaps among them: petstore keys create --role admin${sameStore({ databaseUrl })}`,
     "- Keys revoked and bans imposed since then are as before: revoke and impose them once more.",
     "- Bans lifted since then are in force again: lift them once more.",

@@ -51,6 +51,7 @@ test("machines read what a backup and a restore did", async () => {
     migration,
     lastEventAt,
     keptAside,
+    isBeyond: true,
     counts,
   });
 });

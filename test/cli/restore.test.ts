@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  rmdirSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -88,6 +89,27 @@ test(
   SLOW_MS,
 );
 
+test(
+  "a restore names a folder where one of the store's files belongs, and changes nothing",
+  async () => {
+    using folder = await aDemo();
+    await aBackup(folder);
+    for (const part of ["-wal", "-journal", "-shm", "-lock", "-counts"]) {
+      const place = folder.database + part;
+      mkdirSync(place);
+      expect(await refusal(folder, ["restore", "backup.db", "--force"])).toBe(
+        `${place} is a folder, and the database needs a file there. Name another file with DATABASE_URL, or remove the folder if nothing is in it. Nothing was changed.`,
+      );
+      rmdirSync(place);
+    }
+    expect(readdirSync(folder.file("data"))).toEqual(["petstore.db"]);
+    const elsewhere = ["--database-url", folder.file("data")];
+    const told = await refusal(folder, ["restore", "backup.db", "--force", ...elsewhere]);
+    expect(told).toStartWith(`${folder.file("data")} is a folder, and the database needs a file there.`);
+  },
+  SLOW_MS,
+);
+
 test("the store that was there is kept with all that its log has, and nothing of it reaches the new one", async () => {
   using folder = await aDemo();
   const file = await aBackup(folder);
@@ -120,14 +142,17 @@ test("a store of a newer version, or one that is no longer a database, makes way
       database.run("insert into migrations values (99, 'from the future', 0)");
     },
     spoilt: (path: string) => spoil(path, "pets"),
+    numberless: (path: string) => spoil(path, "sqlite_sequence"),
     rubbish: (path: string) => writeFileSync(path, "rubbish ".repeat(1000)),
   })) {
     using folder = await aDemo();
     const file = await aBackup(folder);
     harm(folder.database);
     if (what === "rubbish") writeFileSync(`${folder.database}-wal`, "the log of what was there");
-    const { code, stderr } = await on(folder, "restore", file, "--force");
+    const { code, stdout, stderr } = await on(folder, "restore", file, "--force");
     expect([what, code, stderr]).toEqual([what, 0, ""]);
+    const isUnread = what === "numberless" || what === "rubbish";
+    expect([what, stdout.includes("their numbers are given again")]).toEqual([what, isUnread]);
     expect(await records(folder.database)).toBe(await records(file));
     const aside = asideOf(folder);
     if (what !== "rubbish") continue;

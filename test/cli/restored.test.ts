@@ -6,6 +6,7 @@ import { adminKey, aFolder, eventually, type Folder, petstore, type Served, serv
 const SLOW_MS = 30_000;
 /** Well beyond the time after which a write's events are looked for. */
 const NOTHING_COMES_MS = 300;
+const GIVEN_AGAIN = "- Orders since the backup are gone, and their numbers are given again: ";
 
 /** Asks as the operator; the status and the body. */
 async function ask(folder: Folder, server: Served, path: string, body?: unknown) {
@@ -20,6 +21,14 @@ async function ask(folder: Folder, server: Served, path: string, body?: unknown)
 /** Makes categories, each of which is an event. */
 async function categories(folder: Folder, server: Served, ...names: string[]): Promise<void> {
   for (const name of names) expect((await ask(folder, server, "/categories", { name })).status).toBe(201);
+}
+
+/** Orders a pet that is new; the numbers of both. */
+async function anOrder(folder: Folder, server: Served): Promise<{ pet: number; order: number }> {
+  const added = await ask(folder, server, "/pets", { name: "Rex", categoryId: 1, status: "available" });
+  const placed = await ask(folder, server, "/store/orders", { petId: added.body.id });
+  expect(placed.status).toBe(201);
+  return { pet: added.body.id, order: placed.body.id };
 }
 
 async function eventsAfter(folder: Folder, server: Served, position: number): Promise<number[]> {
@@ -70,36 +79,56 @@ test(
 
 test("no record has the id of one that is gone, if the store that gave it is there to be read", async () => {
   using folder = aFolder();
-  const petIds: number[] = [];
-  const anOrder = async (server: Served) => {
-    const added = await ask(folder, server, "/pets", { name: "Rex", categoryId: 1, status: "available" });
-    petIds.push(added.body.id);
-    const placed = await ask(folder, server, "/store/orders", { petId: added.body.id });
-    expect(placed.status).toBe(201);
-    return placed.body.id;
-  };
-  const given: number[] = [];
+  const given: { pet: number; order: number }[] = [];
   {
     await using server = await serving({ database: folder.database });
     await categories(folder, server, "Dogs");
     await done(folder, "backup", "backup.db");
-    given.push(await anOrder(server), await anOrder(server));
+    given.push(await anOrder(folder, server), await anOrder(folder, server));
     expect(await server.end("SIGTERM")).toBe(0);
   }
   const told = await done(folder, "restore", "backup.db", "--force");
   expect(told).toContain("- Orders since the backup are gone; new ones have other numbers.\n");
   {
     await using server = await serving({ database: folder.database });
-    given.push(await anOrder(server));
+    given.push(await anOrder(folder, server));
     expect(await server.end("SIGTERM")).toBe(0);
   }
-  for (const ids of [given, petIds]) expect(ids).toEqual([1, 2, 3]);
+  expect(given).toEqual([1, 2, 3].map((number) => ({ pet: number, order: number })));
 
   const lost = folder.file("lost.db");
-  expect(await done(folder, "restore", "backup.db", "--database-url", lost)).toContain(
-    "- Orders since the backup are gone, and their numbers are given again: ",
-  );
+  expect(await done(folder, "restore", "backup.db", "--database-url", lost)).toContain(GIVEN_AGAIN);
 });
+
+test(
+  "a store that was made where another was lost is not taken for the one that gave its numbers",
+  async () => {
+    using folder = aFolder();
+    {
+      await using server = await serving({ database: folder.database });
+      await categories(folder, server, "Dogs");
+      await anOrder(folder, server);
+      await done(folder, "backup", "backup.db");
+      expect(await server.end("SIGTERM")).toBe(0);
+    }
+    const served = folder.file("new/served.db");
+    {
+      await using server = await serving({ database: served });
+      expect(await server.end("SIGTERM")).toBe(0);
+    }
+    const empty = folder.file("new/empty.db");
+    await done(folder, "migrate", "--database-url", empty);
+    for (const database of [served, empty]) {
+      const told = await done(folder, "restore", "backup.db", "--force", "--database-url", database);
+      expect(told).toContain(`The store that was there is kept as ${database}.before-restore-`);
+      expect(told).toContain(GIVEN_AGAIN);
+    }
+    const nowhere = folder.file("new/nowhere.db");
+    const put = await done(folder, "restore", "backup.db", "--json", "--database-url", nowhere);
+    expect(JSON.parse(put)).toMatchObject({ keptAside: null, isBeyond: false });
+  },
+  SLOW_MS,
+);
 
 test("nobody is signed in to the console of a restored store", async () => {
   using folder = aFolder();

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import type { OpenedStore } from "../../src/store/engine.ts";
 import { openStore } from "../../src/store/sqlite/store.ts";
 import { adminKey, aFolder, type Folder, PETSTORE, petstore, run, serving } from "../cli/command.ts";
-import { diagnosed, records } from "../move/places.ts";
+import { diagnosed, exported, records, recordsOf } from "../move/places.ts";
 import { needed } from "../tools.ts";
 
 const BUYERS = 8;
@@ -80,7 +80,7 @@ async function isKilledAt([calls, time]: Step, words: readonly string[], { datab
   return code !== 0;
 }
 
-/** A store whose last commit is in its log only, as a kill leaves it, and a backup of what it was before. */
+/** A store whose last commit is in its log only, as a kill leaves it, and a backup of what it was before; what each exports. */
 async function aShop(): Promise<Folder & { readonly old: string; readonly backup: string }> {
   const folder = aFolder();
   const source = aFolder();
@@ -97,15 +97,16 @@ async function aShop(): Promise<Folder & { readonly old: string; readonly backup
   await add(store, "Toads");
   cpSync(source.path, folder.path, { recursive: true });
   store.close();
-  const old = await records(source.database);
+  const old = await exported(source.database);
   source[Symbol.dispose]();
-  return { ...folder, old, backup: await records(folder.file("backup.db")) };
+  return { ...folder, old, backup: await exported(folder.file("backup.db")) };
 }
 
 test(
   "a restore that is killed at any step leaves the old store or the new one, whole, and can be done again",
   async () => {
     using shop = await aShop();
+    const [old, backup] = [recordsOf(shop.old), recordsOf(shop.backup)];
     const steps: Step[] = [
       [WRITES, 1],
       [WRITES, 30],
@@ -124,17 +125,17 @@ test(
         // As the next start does, which may have something half written to undo.
         openStore(folder.database, 1).close();
         const found = await records(folder.database);
-        expect([step, found === shop.old || found === shop.backup]).toEqual([step, true]);
+        expect([step, found === old || found === backup]).toEqual([step, true]);
         expect((await diagnosed(folder.database)).findings).toEqual([]);
         const again = await petstore(words, { env: { DATABASE_URL: folder.database }, in: folder.path });
         expect(again).toMatchObject({ code: 0, stderr: "" });
-        expect(await records(folder.database)).toBe(shop.backup);
+        expect(await records(folder.database)).toBe(backup);
         const names = readdirSync(dirname(folder.database));
         expect(names.filter((name) => name.includes(".restoring"))).toEqual([]);
         const asides = names.filter((name) => /before-restore-\w+$/.test(name));
         const kept = await Promise.all(asides.map((name) => records(join(dirname(folder.database), name))));
-        expect(kept).toContain(found === shop.old ? shop.old : shop.backup);
-        return { step, isKilled, isNew: found === shop.backup };
+        expect(kept).toContain(found === old ? old : backup);
+        return { step, isKilled, isNew: found === backup };
       }),
     );
     // The kills fell into the work, before the new store had its name and after.
@@ -167,13 +168,13 @@ test(
           const words = ["backup", name, "--force"];
           const isKilled = await isKilledAt(step, words, folder);
           const file = folder.file(name);
-          const found = existsSync(file) ? await records(file) : undefined;
+          const found = existsSync(file) ? await exported(file) : undefined;
           const before = name === "backup.db" ? shop.backup : undefined;
           expect([step, name, found === before || found === shop.old]).toEqual([step, name, true]);
-          expect(await records(folder.database)).toBe(shop.old);
+          expect(await exported(folder.database)).toBe(shop.old);
           const again = await petstore(words, { env: { DATABASE_URL: folder.database }, in: folder.path });
           expect(again).toMatchObject({ code: 0, stderr: "" });
-          expect(await records(file)).toBe(shop.old);
+          expect(await exported(file)).toBe(shop.old);
           expect(readdirSync(folder.path).filter((each) => each.includes(".partial"))).toEqual([]);
           return isKilled;
         }),

@@ -65,9 +65,14 @@ export async function exported(url: string): Promise<string> {
   }
 }
 
-/** All that is exported, but for the numbers after which records and events go on, which are others after a restore. */
+/** All that a store exports but the numbers after which it goes on, which are others after a restore: only to compare with a restored store. */
 export async function records(database: string): Promise<string> {
-  const lines = (await exported(database)).trimEnd().split("\n");
+  return recordsOf(await exported(database));
+}
+
+/** The same of an export. */
+export function recordsOf(text: string): string {
+  const lines = text.trimEnd().split("\n");
   return lines
     .slice(0, -1)
     .map((line) => (line.startsWith('{"table":') ? line.replace(/"lastId":\d+/, "") : line))

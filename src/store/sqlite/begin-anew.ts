@@ -10,12 +10,13 @@ export type Given = ReadonlyMap<string, number>;
 
 /**
  * Takes from a copy of a backup what must not come back with it, and lets its numbers go on beyond all that were given since by the store
- * that it replaces. Its events go on beyond those of a store that is lost, too.
+ * that it replaces. Its events go on beyond those of a store that is lost, too. Says whether the store that it replaces can be the one
+ * that went on from the backup: a store that has given less cannot, and what the right one has given since is then not known.
  */
-export function beginAnew(file: string, given: Given, now: number): void {
+export function beginAnew(file: string, given: Given, now: number): boolean {
   const database = new Database(file, { readwrite: true });
   try {
-    database.transaction(() => {
+    return database.transaction(() => {
       for (const table of FORGOTTEN) if (hasTable(database, table)) database.run(`delete from ${table}`);
       const own = givenBy(database);
       const last = (table: string) => Math.max(given.get(table) ?? 0, own.get(table) ?? 0);
@@ -25,6 +26,7 @@ export function beginAnew(file: string, given: Given, now: number): void {
         database.run("delete from sqlite_sequence where name = ?", [table]);
         database.run("insert into sqlite_sequence (name, seq) values (?, ?)", [table, number]);
       }
+      return given.size > 0 && [...own].every(([table, number]) => number <= (given.get(table) ?? 0));
     })();
   } catch (error) {
     throw new CannotMove(`Cannot write ${file}: ${(error as Error).message}. Nothing was changed.`);
@@ -33,22 +35,14 @@ export function beginAnew(file: string, given: Given, now: number): void {
   }
 }
 
-/** Nothing where the store cannot be read, which may be why a backup is restored. */
-export function numbersOf(path: string): Given {
-  try {
-    using database = new Database(path, { readonly: true });
-    return givenBy(database);
-  } catch {
-    return new Map();
-  }
+/** None of a database in which nothing was ever numbered. */
+export function givenBy(database: Database): Given {
+  if (!hasTable(database, "sqlite_sequence")) return new Map();
+  const rows = database.query("select name, seq from sqlite_sequence").values();
+  return new Map(rows.map(([table, last]) => [String(table), Number(last)]));
 }
 
 /** A backup of an older version may be without it. */
 function hasTable(database: Database, name: string): boolean {
   return database.query("select 1 from sqlite_schema where type = 'table' and name = ?").get(name) !== null;
-}
-
-function givenBy(database: Database): Given {
-  const rows = database.query("select name, seq from sqlite_sequence").values();
-  return new Map(rows.map(([table, last]) => [String(table), Number(last)]));
 }

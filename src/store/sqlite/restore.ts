@@ -15,13 +15,14 @@ import { some } from "../../core/some.ts";
 import type { Diagnosis } from "../doctor.ts";
 import { CannotMove, Damaged } from "../move/moving.ts";
 import { inWords, syncFolder } from "../move/partial.ts";
+import { requireNoFolders } from "../rights.ts";
 import { NewerDatabase, UnusableDatabase } from "../usable.ts";
 import { isSameFile, provenCounts } from "./backup.ts";
-import { beginAnew, numbersOf } from "./begin-anew.ts";
+import { beginAnew, type Given, givenBy } from "./begin-anew.ts";
 import { connect, patiently } from "./connection.ts";
 import { copyStore, removeCopy, type Watch, WHOLE } from "./copy.ts";
 import { requireOurFile } from "./migrate.ts";
-import { countsFileOf, holdFile, PARTS } from "./place.ts";
+import { countsFileOf, FILES, holdFile, PARTS } from "./place.ts";
 import { isFilled, type Sight, sightOf } from "./sight.ts";
 
 export interface RestoreOptions {
@@ -37,7 +38,7 @@ export interface Restored extends Sight {
   readonly counts: Diagnosis["counts"];
   /** Where the store is that was there before. */
   readonly keptAside: string | null;
-  /** Whether it goes on beyond the numbers of records that were given since the backup; those of a store that is lost nobody knows. */
+  /** Whether its records go on beyond the numbers that were given since the backup; those that a store gave which is lost nobody knows. */
   readonly isBeyond: boolean;
 }
 
@@ -50,6 +51,7 @@ export async function restoreFile(path: string, file: string, options: RestoreOp
   // What a link leads to is replaced, not the link.
   const target = existsSync(path) ? realpathSync(path) : path;
   try {
+    requireFiles(target);
     if (isSameFile(target, file)) throw new CannotMove(`${file} is the store itself; nothing was changed.`);
     using _held = held(path, target);
     const isThere = ["", ...PARTS].some((part) => isFilled(target + part));
@@ -82,17 +84,17 @@ async function replaced(
   try {
     await copyStore(thread, file, fresh, needed, watch);
     const counts = await provenCounts(thread, fresh, watch);
-    const given = old === "database" ? numbersOf(target) : new Map();
-    beginAnew(fresh, given, now);
-    giveToOwnerOf(isFilled(target) ? target : dirname(target), fresh);
     // Whoever opens the old store meanwhile waits for its lock, and is refused by SQLite once the path leads elsewhere.
-    using _alone = old === "database" ? madeOneFile(target) : null;
+    using alone = old === "database" ? madeOneFile(target) : null;
+    // Its numbers are read only now, when nobody adds a record to it any more.
+    const isBeyond = beginAnew(fresh, numbersOf(alone, target), now);
+    giveToOwnerOf(isFilled(target) ? target : dirname(target), fresh);
     const keptAside = old === "none" ? null : putAside(target, now);
     // What a killed server counted belongs to the store that is put aside.
     rmSync(countsFileOf(target), { force: true });
     renameSync(fresh, target);
     syncFolder(dirname(target));
-    return { counts, keptAside, isBeyond: given.size > 0 };
+    return { counts, keptAside, isBeyond };
   } catch (error) {
     abandon();
     throw error;
@@ -139,6 +141,15 @@ async function requireWholePages(file: string, bytes: number): Promise<void> {
 
 /** How the first line of an export begins. */
 const EXPORTED = '{"format":"petstore-export"';
+
+function requireFiles(target: string): void {
+  try {
+    requireNoFolders(FILES.map((each) => target + each));
+  } catch (error) {
+    if (!(error instanceof UnusableDatabase)) throw error;
+    throw new CannotMove(`${error.message} Nothing was changed.`);
+  }
+}
 
 function held(path: string, target: string): Disposable {
   const lock = `${target}-lock`;
@@ -188,6 +199,16 @@ function isBroken(error: unknown): boolean {
   return /^SQLITE_(CORRUPT|NOTADB)/.test(code ?? "");
 }
 
+/** None where they cannot be read any more, which may be why a backup is restored. */
+function numbersOf(old: Database | null, target: string): Given {
+  try {
+    return old === null ? new Map() : givenBy(old);
+  } catch (error) {
+    if (isBroken(error)) return new Map();
+    throw new CannotMove(`Cannot read ${target}: ${(error as Error).message}. Nothing was changed.`);
+  }
+}
+
 /** Gives the old store a second name, and leaves nothing beside the first that would be taken for a part of the new one. */
 function putAside(target: string, now: number): string {
   const stamp = new Date(now).toISOString().replace(/[-:.]/g, "");
@@ -212,7 +233,7 @@ function removeTwins(target: string, prefix: string): void {
 }
 
 /** Takes the log into the file and away, and keeps everybody else out; only done while nobody has the store open, a command for example. */
-function madeOneFile(target: string): Disposable | null {
+function madeOneFile(target: string): Database | null {
   const database = new Database(target, { readwrite: true });
   try {
     patiently(() => database.run("pragma journal_mode = delete"));
