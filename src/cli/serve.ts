@@ -31,7 +31,11 @@ export function serveCommand(stop: Promise<void>): Command {
       // Until it listens a stop has nothing to wait for: what is half done is undone by the database.
       using held = await Promise.race([prepare(config, options.demo === true), stop.then(() => null)]);
       if (!held) return end();
-      const running = await listening(() => start(config, { clock: Date.now, log }));
+      const running = await Promise.race([
+        listening(() => start(config, { clock: Date.now, log })),
+        stop.then(() => null),
+      ]);
+      if (!running) return end();
       process.on("unhandledRejection", (error) =>
         log.error("A fault that no request waits for.", { cause: causeOf(error) }),
       );

@@ -16,9 +16,6 @@ import { isTold, valkeyTold } from "./told.ts";
 
 /** How long a change of who may do what waits for what was counted to be written down. */
 const SETTLE_MS = 3000;
-/** How long a start tries to take over what the last run counted, and how often. */
-const TAKE_OVER_MS = 15_000;
-const TAKE_OVER_EVERY_MS = 1000;
 
 /** Who asks, and how much they may. */
 export interface Admission {
@@ -103,20 +100,16 @@ function refuseUnwritten(error: unknown): never {
   throw isTold(error) ? error : new Unavailable("What was counted could not be written down.");
 }
 
-/** Requests are counted on from rows, so what the last run left must be in them first. Another process may write for a while. */
+/** Requests are counted on from rows, so what the last run left must be in them first. */
 async function takeOver(behind: WriteBehind, log: House["log"]): Promise<void> {
-  for (const began = performance.now(); ; await Bun.sleep(TAKE_OVER_EVERY_MS)) {
-    try {
-      return await behind.fold();
-    } catch (error) {
-      if (performance.now() - began < TAKE_OVER_MS) continue;
+  await behind
+    .fold()
+    .catch((error) =>
       log.warn(
         "Counts of the last run could not be brought into rows; limits go on without its last half minute.",
         { cause: causeOf(error) },
-      );
-      return;
-    }
-  }
+      ),
+    );
 }
 
 function countsFailed({ meters, life, log }: House, error: unknown): void {

@@ -9,9 +9,6 @@ import {
   statSync,
   truncateSync,
 } from "node:fs";
-import { readConfig } from "../../src/config.ts";
-import { openLog } from "../../src/http/log.ts";
-import { start } from "../../src/main.ts";
 import {
   adminKey,
   aFolder,
@@ -24,33 +21,31 @@ import {
 } from "../cli/command.ts";
 
 const REQUESTS = 20;
-/** How long another process writes; longer than a write waits for it. */
-const LOCKED_MS = 6000;
+/** How long another process writes; shorter than a start waits for it. */
+const LOCKED_MS = 3000;
 /** Counts are written down twice a second. */
 const WRITTEN_MS = 1200;
 const TIME_LIMIT_MS = 30_000;
-
-type Address = Pick<Served, "url">;
 
 const countsOf = (folder: Folder) => `${folder.database}-counts`;
 const serve = (folder: Folder) => serving({ database: folder.database, env: { LOG_LEVEL: "warn" } });
 
 /** Asks so often, and waits until that is written down. */
-async function ask({ url }: Address, folder: Folder, path = "/pets"): Promise<void> {
+async function ask({ url }: Served, folder: Folder, path = "/pets"): Promise<void> {
   for (let n = 0; n < REQUESTS; n++)
     expect((await fetch(url + path, { headers: { "x-api-key": adminKey(folder) } })).status).toBe(200);
   await Bun.sleep(WRITTEN_MS);
 }
 
 /** How often pets were listed, as the client is told. */
-async function counted({ url }: Address, folder: Folder): Promise<number> {
+async function counted({ url }: Served, folder: Folder): Promise<number> {
   const answer = await fetch(`${url}/account/usage`, { headers: { "x-api-key": adminKey(folder) } });
   const { byOperation } = (await answer.json()) as { byOperation: Record<string, number[]> };
   return (byOperation["pets.list"] ?? []).reduce((sum, requests) => sum + requests, 0);
 }
 
 /** How many requests of the day are left to the client; to ask costs none. */
-async function leftOfDay({ url }: Address, folder: Folder): Promise<number> {
+async function leftOfDay({ url }: Served, folder: Folder): Promise<number> {
   const answer = await fetch(`${url}/account/limits`, { headers: { "x-api-key": adminKey(folder) } });
   return ((await answer.json()) as { day: { remaining: number } }).day.remaining;
 }
@@ -166,13 +161,10 @@ test(
       using another = new Database(folder.database);
       another.run("begin immediate");
       const written = Bun.sleep(LOCKED_MS).then(() => another.run("rollback"));
-      const log = openLog("error", false, () => {}, Date.now);
-      const config = readConfig({ DATABASE_URL: folder.database, PORT: "0" });
-      const server = await start(config, { clock: Date.now, log });
+      await using server = await serve(folder);
       await written;
       expect([signal, await leftOfDay(server, folder)]).toEqual([signal, left]);
       expect(await counted(server, folder)).toBe(REQUESTS);
-      await server.stop();
     }
   },
   TIME_LIMIT_MS,
