@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { IDLE_SECONDS } from "../../src/http/wire/connection.ts";
 import { ARRIVAL_SECONDS } from "../../src/http/wire/inlet.ts";
 import { listen } from "../../src/http/wire/listen.ts";
+import { LEAST_TAKEN_BYTES } from "../../src/http/wire/outlet.ts";
 import type { Reply } from "../../src/http/wire/reply.ts";
 import { eventually } from "../cli/command.ts";
 import { aCaller, echo, get, ok } from "./caller-end.ts";
@@ -90,17 +91,23 @@ test("an idle connection ends after half a minute, and one that takes nothing is
   expect(deaf.done).toEqual(["terminate"]);
 });
 
-test("a caller that takes a little all the time is never cut off, though nobody says that it can take more", () => {
-  const slow = aCaller(echo);
-  slow.takes(10);
-  slow.says(get("/pets"));
-  let heard = slow.heard();
-  while (!heard.endsWith("/pets") && slow.done.length === 0) {
-    slow.takes(10);
-    slow.later(IDLE_SECONDS);
-    heard += slow.heard();
-  }
-  expect([heard.slice(-5), slow.done]).toEqual(["/pets", []]);
+test("a caller that takes some of a long answer all the time is never cut off, though nobody says that it can take more", () => {
+  const long = "x".repeat(3 * LEAST_TAKEN_BYTES);
+  const aSlowOne = (bytes: number) => {
+    const slow = aCaller(() => ok(long));
+    slow.takes(bytes);
+    slow.says(get("/pets"));
+    let heard = slow.heard();
+    while (!heard.endsWith(long) && slow.done.length === 0) {
+      slow.takes(bytes);
+      slow.later(IDLE_SECONDS);
+      heard += slow.heard();
+    }
+    return [heard.endsWith(long), slow.done];
+  };
+  expect(aSlowOne(LEAST_TAKEN_BYTES)).toEqual([true, []]);
+  // It would keep the whole answer in memory for as long as it likes.
+  expect(aSlowOne(LEAST_TAKEN_BYTES - 1)).toEqual([false, ["terminate"]]);
 });
 
 test("after a last answer the caller has time to take it, and is never cut off", () => {

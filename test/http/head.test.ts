@@ -10,6 +10,8 @@ const value = fc.constantFrom(
   ..."|a|ab|b| a|a |\ta\t|a, b|7|07|close|keep-alive|100-continue|chunked|Note: a|a\r\nNote: b|a\nb|\u00e9".split(
     "|",
   ),
+  // With it headers are longer than what a connection keeps.
+  "y".repeat(2048),
 );
 const line = fc.tuple(name, fc.constantFrom(":", ": ", " : "), value).map((parts) => parts.join(""));
 const block = fc.array(line, { maxLength: 4 }).map((lines) => lines.map((each) => `${each}\r\n`).join(""));

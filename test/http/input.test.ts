@@ -84,6 +84,7 @@ test("an id past 2^53 is not rounded, in the path or the query", () => {
 const wrongQueries: readonly [search: string, field: string, message: RegExp][] = [
   ["?limit=0", "limit", /^must be at least 1, got 0$/],
   ["?limit=101", "limit", /^must be at most 100, got 101$/],
+  ["?limit=99999999999999999999", "limit", /^must be at most 100, got 9{20}$/],
   ["?limit=many", "limit", /^must be an integer, got "many"$/],
   ["?limit=", "limit", /^must be an integer, got ""$/],
   ["?limit=1&limit=2", "limit", /^must be given once, is given 2 times$/],

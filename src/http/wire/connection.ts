@@ -3,7 +3,7 @@ import { Failure } from "../../core/failure.ts";
 import type { Awaitable } from "../../core/ports.ts";
 import { type Head, waitsForWord } from "./head.ts";
 import { ARRIVAL_SECONDS, endedEarly, Inlet, late } from "./inlet.ts";
-import { Outlet } from "./outlet.ts";
+import { LEAST_TAKEN_BYTES, Outlet } from "./outlet.ts";
 import { CHUNKED, CLOSE, KEEP_ALIVE, type Reply, written } from "./reply.ts";
 import { Request } from "./request.ts";
 import { chunk, LAST_CHUNK, type Stream } from "./stream.ts";
@@ -83,13 +83,13 @@ export class Connection {
     this.#advance();
   }
 
-  /** The caller can take more, or may; whether it took any, and so has time to take the rest. */
-  drain(): boolean {
-    if (this.#outlet.isSent) return false;
-    const isTaken = this.#outlet.drain();
-    if (isTaken && !this.#inlet.isAwaited) this.#allow(IDLE_SECONDS);
+  /** The caller can take more, or may; whether it took so much, or all, and so has time to take the rest. */
+  drain(leastBytes = 1): boolean {
+    if (this.#outlet.isSent) return true;
+    const isEnough = this.#outlet.drain(leastBytes);
+    if (isEnough && !this.#inlet.isAwaited) this.#allow(IDLE_SECONDS);
     this.#advance();
-    return isTaken;
+    return isEnough;
   }
 
   /** The caller sends no more: what it asked for is still answered. */
@@ -116,7 +116,7 @@ export class Connection {
     else if (this.#head || (this.#stream && this.#outlet.isSent)) return;
     else if (!this.#outlet.isSent) {
       // A slow caller makes room all the time, and never as much at once as the system would tell of.
-      if (!this.drain()) this.#socket.terminate();
+      if (!this.drain(LEAST_TAKEN_BYTES)) this.#socket.terminate();
     }
     // Not cut off: what the caller was told may still be on its way.
     else if (this.#isOver) this.#socket.end();

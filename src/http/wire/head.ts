@@ -111,7 +111,9 @@ export function fieldReader(): FieldReader {
       if (known) return known;
     }
     if (to - from > KNOWN_CHARACTERS) return readFields(text.slice(from, to));
-    const block = inOnePiece(text.slice(from, to));
+    const cut = text.slice(from, to);
+    // A piece keeps all that it was cut from, however short it is.
+    const block = text.length > KNOWN_CHARACTERS ? inOnePiece(cut) : cut;
     const fields = readFields(block);
     const butForOne = lastBlock === undefined ? null : sameButForOne(block, fields, lastBlock);
     if (butForOne) {

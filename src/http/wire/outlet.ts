@@ -1,5 +1,7 @@
 /** Answers that wait to be sent keep the next request waiting when they are longer than this. */
 const WAITING_CHARACTERS = 64 * 1024;
+/** A caller takes so much of a long answer in the time for it, or its rest: it keeps the whole of it in memory. */
+export const LEAST_TAKEN_BYTES = 4096;
 
 const nothing: Buffer = Buffer.alloc(0);
 
@@ -45,12 +47,12 @@ export class Outlet {
     }
   }
 
-  /** Sends more of what was not taken, and says whether any was taken now. */
-  drain(): boolean {
+  /** Sends more of what was not taken, and says whether so much was taken now, or all. */
+  drain(leastBytes: number): boolean {
     const taken = Math.max(0, this.#socket.write(this.#unsent));
     const rest = this.#unsent.subarray(taken);
     // An empty slice would keep the whole in memory.
     this.#unsent = rest.length === 0 ? nothing : rest;
-    return taken > 0;
+    return taken >= leastBytes || this.isSent;
   }
 }
