@@ -193,7 +193,9 @@ function memoryAtMost(most: number, aim: string, peer: string, weight: Weight): 
       const [oursFirst, theirsFirst] = at("memory-first");
       const first =
         oursFirst && theirsFirst ? `; in the first seconds ${shownTimes(oursFirst, theirsFirst)}` : "";
-      return ours && theirs && found(ours, theirs, (value) => value <= most, first);
+      if (!ours || !theirs) return undefined;
+      // One was weighed after the other: they have no round in common.
+      return { ...found(ours, theirs, (value) => value <= most, first), rounds: undefined };
     },
   };
 }

@@ -114,6 +114,8 @@ function howToRead({ rounds, seconds, connections }: Options["pace"]): string {
     "- In a run of several sittings a scenario that failed, or in which others disturbed a figure all the same, is taken again as a whole, and of two takes the one that lacks less counts, and then the less disturbed one.",
     "- How many times one is another is the median of what each round says by itself, which is not always that of their medians.",
     "- An aim that compares two figures says both where they differ (*of medians*), and holds only if both do. *holds, in 3 of 5 rounds* says that rounds do not agree: it is too close to tell.",
+    "- *p99* is that of the answers: wrk's own also counts the requests that a late answer kept from being sent, and what it adds is taken away again.",
+    "- Ours runs with the settings of the runtime that it gives itself, the peers with their runtimes' own. Nobody's log lines are kept (`/dev/null`). In the table of 429 ours bans nobody.",
     "- *CPU us a request* is the time of the processor that the server itself took, in all its threads: on a shared machine it is steadier than a rate.",
   ].join("\n");
 }

@@ -108,7 +108,11 @@ export async function interleaved(
   }));
 }
 
-function requireExpected({ who, expects = "successes" }: Entry, measured: Measured): void {
+/** What was measured proves something only if it is what was asked for. */
+export function requireExpected(
+  { who, expects = "successes" }: Pick<Entry, "who" | "expects">,
+  measured: Measured,
+): void {
   const { answers, refusals, faults } = measured;
   const strays = expects === "successes" ? refusals : answers - refusals;
   if (answers === 0 || strays + faults > answers * STRAYS)

@@ -1,12 +1,14 @@
 import { join } from "node:path";
 import { runtimeSettings } from "../../src/cli/runtime-settings.ts";
+import { FOLD_AFTER_MS } from "../../src/limits/folding.ts";
 import { memoryLimits } from "../../src/limits/memory.ts";
 import type { Bench, Scenario } from "../bench.ts";
 import { petstore, startContender } from "../contenders.ts";
 import { figureOf, type Table } from "../figures.ts";
 import { moreClients, PETS, PLENTY } from "../fill.ts";
 import { keyLines, petByKeysInOrder, petsByManyKeys } from "../requests.ts";
-import { type Entry, interleaved } from "../rounds.ts";
+import { type Entry, interleaved, requireExpected } from "../rounds.ts";
+import type { Server } from "../servers.ts";
 import { load } from "../wrk.ts";
 import { counted } from "./growth.ts";
 
@@ -15,6 +17,10 @@ const sizes = { whole: [1, 1000, 1_000_000], quick: [1, 1000, 10_000] };
 const SOME = 1000;
 const CALLS = 2_000_000;
 const LEARNING_SECONDS = 10;
+const BEHIND_SECONDS = 20;
+const LOOK_MS = 2000;
+/** What a server that nobody asks takes of a core is less. */
+const RESTING_SHARE = 0.05;
 /** For weighing: below the first the noise of a process's memory is larger than the clients'; a table is full below a power of two, and twice as large above. */
 const weighed = { whole: [1_000_000, 1_100_000], quick: [10_000] };
 
@@ -31,10 +37,12 @@ export const clientScenarios: readonly Scenario[] = [
       const entries = [await unlimited(bench)];
       for (const size of known) entries.push(...(await entriesWith(bench, size)));
       const figures = await interleaved(bench, entries);
+      const behind = await withAllBehind(bench, entries, known);
       for (const server of new Set(entries.map((entry) => entry.server))) await server.stop();
       const title = "GET by id with this many known clients, admitted and refused";
       return [
         { name: "clients", title, unit: "requests/s", wantsMore: true, against: UNLIMITED, figures },
+        behind,
         limiterTimes(known, bench.options.pace.rounds),
         limiterWeights(weighed[bench.options.isQuick ? "quick" : "whole"]),
       ];
@@ -73,6 +81,52 @@ async function entriesWith(bench: Bench, size: number): Promise<Entry[]> {
   return [...(await Promise.all(admitted)), refused];
 }
 
+/**
+ * Time of the processor for a request, with all that it leaves behind: counts become rows half a minute later, which the rounds
+ * do not see, or see where others ask.
+ */
+async function withAllBehind(
+  bench: Bench,
+  entries: readonly Entry[],
+  known: readonly number[],
+): Promise<Table> {
+  const { folder, options } = bench;
+  const { connections } = options.pace;
+  const seconds = options.isQuick ? 1 : BEHIND_SECONDS;
+  const names = [UNLIMITED, ...known.map((size) => admittedOf(size, size))];
+  const asked = entries.filter(({ who }) => names.includes(who));
+  const allAtRest = async () => {
+    if (!options.isQuick) await Promise.all(asked.map(({ server }) => atRest(server)));
+  };
+  await allAtRest();
+  const before = asked.map(({ server }) => server.cpuMicroseconds());
+  const answers: number[] = [];
+  for (const entry of asked) {
+    const { script, server } = entry;
+    const seen = await load({ folder, url: server.url, script, connections, seconds });
+    requireExpected(entry, seen);
+    answers.push(seen.answers);
+  }
+  await allAtRest();
+  const figures = asked.map(({ who, server }, at) =>
+    figureOf(who, [(server.cpuMicroseconds() - (before[at] as number)) / (answers[at] as number)]),
+  );
+  const title = "The processor's time for a request, with all that is written behind it";
+  const note = `${seconds} s of load each, one after another, and what the servers did until all were at rest. Not watched for what others do.`;
+  return { name: "clients-behind", title, unit: "us", wantsMore: false, against: UNLIMITED, figures, note };
+}
+
+/** Until nothing is left of what was counted: it becomes rows after a while, and then the server has nothing to do. */
+async function atRest(server: Server): Promise<void> {
+  await Bun.sleep(FOLD_AFTER_MS + LOOK_MS);
+  for (let before = server.cpuMicroseconds(); ; ) {
+    await Bun.sleep(LOOK_MS);
+    const now = server.cpuMicroseconds();
+    if (now - before < LOOK_MS * 1000 * RESTING_SHARE) return;
+    before = now;
+  }
+}
+
 async function asking(bench: Bench, name: string, keys: readonly string[]): Promise<string> {
   return petsByManyKeys(await keyFile(bench, name, keys), PETS);
 }
@@ -90,9 +144,10 @@ async function everyClientOnce(bench: Bench, url: string, file: string, size: nu
   for (let asked = 0; asked < size; ) {
     const script = petByKeysInOrder(file, asked);
     const seconds = size > SOME ? LEARNING_SECONDS : 1;
-    const { answers } = await load({ folder, url, script, connections, seconds });
+    const seen = await load({ folder, url, script, connections, seconds });
+    requireExpected({ who: `${counted(size)} known` }, seen);
     // What was sent last may not have been answered.
-    asked += Math.max(answers - connections, 0);
+    asked += Math.max(seen.answers - connections, 0);
   }
 }
 

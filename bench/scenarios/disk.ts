@@ -4,6 +4,7 @@ import { type Figure, figureOf, median } from "../figures.ts";
 import { PETS } from "../fill.ts";
 import { orders, petsById } from "../requests.ts";
 import { resident } from "../resident.ts";
+import { requireExpected } from "../rounds.ts";
 import type { Calm } from "../undisturbed.ts";
 import { load, type Measured } from "../wrk.ts";
 
@@ -47,9 +48,13 @@ export const diskScenarios: readonly Scenario[] = [
       const written: number[] = [];
       const measuredCalmly = bench.undisturbed();
       for (let round = 0; round < rounds; round++) {
-        alone.push(await measuredCalmly(() => read(seconds)));
+        const one = await measuredCalmly(() => read(seconds));
         const both = await measuredCalmly(() => Promise.all([read(seconds), write(seconds)]));
         const [reads, writes] = both.measured;
+        requireExpected({ who: ALONE }, one.measured);
+        requireExpected({ who: BESIDE }, reads);
+        requireExpected({ who: "orders" }, writes);
+        alone.push(one);
         beside.push({ ...both, measured: reads });
         written.push(writes.requestsPerSecond);
       }

@@ -14,6 +14,7 @@ import { type Figure, figureOf, median, OURS, type Table } from "../figures.ts";
 import { PETS } from "../fill.ts";
 import { compilePeers } from "../one-file.ts";
 import { mixed } from "../requests.ts";
+import { requireExpected } from "../rounds.ts";
 import type { Memory } from "../servers.ts";
 import { load } from "../wrk.ts";
 
@@ -132,8 +133,10 @@ async function memory(bench: Bench): Promise<Table[]> {
     const weigh = (seen: Memory[]) => weighed(contender.name, seen);
     idle.push(weigh([server.memory()]));
     const script = mixed(store.key, PETS);
-    const loaded = (time: number) =>
-      load({ folder: bench.folder, url: server.url, script, connections, seconds: time });
+    const loaded = async (time: number) => {
+      const seen = await load({ folder: bench.folder, url: server.url, script, connections, seconds: time });
+      requireExpected({ who: contender.name }, seen);
+    };
     const inRounds = async () => {
       const seen: Memory[] = [];
       for (let round = 0; round < rounds; round++) {

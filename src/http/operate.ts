@@ -111,7 +111,7 @@ function success({ request, endpoint }: Call, result: Performed): Answer {
   if (result.isReplay) headerLines += replayedLine;
   if (location) headerLines += `location: ${location(result.body as Record<string, unknown>)}\r\n`;
   if (route.kind === "list")
-    headerLines += linesOf({ link: pageLinks(request.pathname, withoutCursor(request.search), result) });
+    headerLines += `link: ${pageLinks(request.pathname, withoutCursor(request.search), result)}\r\n`;
   return {
     status: successStatus,
     headerLines,
