@@ -89,8 +89,8 @@ ${scenarios.map(({ name, about }) => `  ${name.padEnd(14)}${about}`).join("\n")}
 
 Examples:
 
-  npm run bench                                     everything, over an hour; writes bench/RESULTS.md
-  npm run bench -- --seconds 1                      the same in shorter rounds, about 50 minutes
+  npm run bench                                     everything, well over an hour; writes bench/RESULTS.md
+  npm run bench -- --seconds 1                      the same in shorter rounds, about 65 minutes
   npm run bench -- --quick                          everything once, briefly: about 6 minutes
   npm run bench -- --seconds 1 --patience 240       on a machine whose neighbours are busy: up to two hours
   npm run bench -- --seconds 1 --resume             goes on with that: it was cut off, or a storm came
