@@ -88,6 +88,32 @@ test(
   TIME_LIMIT_MS,
 );
 
+test(
+  "what is copied out of a long log is brought to the disk by a thread that no write waits for",
+  async () => {
+    using folder = aFolder();
+    await using server = await serving({
+      database: folder.database,
+      under: tracer(folder, "fsync,fdatasync"),
+    });
+    const headers = { "x-api-key": adminKey(folder), "content-type": "application/json" };
+    expect(await post(server, headers, "/categories", { name: "Dogs" })).toBe(201);
+    const pets = Array.from({ length: 1000 }, (_, n) => ({
+      name: `Pet ${n}`,
+      categoryId: 1,
+      status: "available",
+    }));
+    const before = traced(folder).length;
+    const syncers = (file: string) => threadsThatSync(file, traced(folder).slice(before));
+    for (let more = 0; more < 60 && syncers("petstore.db").size === 0; more++)
+      expect(await post(server, headers, "/pets/batch", pets)).toBe(201);
+    expect(syncers("petstore.db").size).toBeGreaterThan(0);
+    expect(syncers("petstore.db").intersection(syncers("petstore.db-wal"))).toEqual(new Set());
+    expect(await server.end("SIGTERM")).toBe(0);
+  },
+  TIME_LIMIT_MS,
+);
+
 test.each([
   ["commits without a sync", "normal", false],
   ["answers before it commits", "full", true],
@@ -114,10 +140,25 @@ function tracer(folder: Folder, calls = JUDGED_CALLS): string[] {
   return ["strace", "-D", "-f", "--seccomp-bpf", ...shown, "-o", folder.file("trace")];
 }
 
-async function post({ url }: Served, headers: Record<string, string>): Promise<number> {
-  const response = await fetch(`${url}/store/orders`, { method: "POST", headers, body: "{}" });
+async function post(
+  { url }: Served,
+  headers: Record<string, string>,
+  path = "/store/orders",
+  body: unknown = {},
+): Promise<number> {
+  const request = { method: "POST", headers, body: JSON.stringify(body) };
+  const response = await fetch(`${url}${path}`, request);
   await response.text();
   return response.status;
+}
+
+function traced(folder: Folder): string {
+  return readFileSync(folder.file("trace"), "utf8");
+}
+
+function threadsThatSync(file: string, trace: string): Set<string> {
+  const syncs = trace.matchAll(new RegExp(`^(\\d+) .*f(data)?sync\\(\\d+<[^>]*/${file}>`, "gm"));
+  return new Set(Array.from(syncs, ([, thread]) => thread as string));
 }
 
 interface Happening {
@@ -128,10 +169,9 @@ interface Happening {
 
 /** What the trace tells of the log file and of answers, in the order that it happened. */
 async function trace(folder: Folder): Promise<Happening[]> {
-  const read = () => readFileSync(folder.file("trace"), "utf8");
-  await eventually(() => /\+\+\+ (exited|killed).*\n$/.test(read()), 5000);
+  await eventually(() => /\+\+\+ (exited|killed).*\n$/.test(traced(folder)), 5000);
   const syncing = new Set<string>();
-  return read()
+  return traced(folder)
     .split("\n")
     .flatMap((line): Happening[] => {
       const thread = line.split(" ", 1)[0] as string;

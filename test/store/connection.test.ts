@@ -24,7 +24,7 @@ test("a writer syncs each commit, keeps references and leaves checkpoints to us"
     busy_timeout: 5000,
     trusted_schema: 0,
     wal_autocheckpoint: 0,
-    journal_size_limit: 64 * 1024 * 1024,
+    journal_size_limit: 128 * 1024 * 1024,
   };
   for (const [name, wanted] of Object.entries(settings))
     expect(db.value(`pragma ${name}`), name).toBe(wanted);

@@ -6,8 +6,8 @@ import { type Appended, appendedRows } from "./appended.ts";
 /** How long a connection waits for another process's write, such as a command beside a running server. */
 const BUSY_TIMEOUT_MS = 5000;
 const BUSY_RETRY_MS = 20;
-/** A log file that a burst made larger than this is cut back at the next checkpoint. */
-const LOG_FILE_BYTES = 64 * 1024 * 1024;
+/** A log file that a burst made larger than this is cut back when it begins anew; one that is cut back each time has to grow again, which costs each commit of that time. */
+const LOG_FILE_BYTES = 128 * 1024 * 1024;
 
 /**
  * Pages that a connection keeps in memory: enough for what one commit changes, and in a large file for the inner pages of

@@ -12,6 +12,8 @@ export interface ThreadLife {
 
 export interface ThreadEvents {
   readonly onOutcomes: (outcomes: Outcomes) => void;
+  /** It asks for what it has copied to be brought to the disk. */
+  readonly onFlush: () => void;
   /** It ended with what it was told; nobody knows how much of that was done. */
   readonly onFall: (error: Error) => void;
 }
@@ -21,7 +23,7 @@ export async function startThread(
   thread: URL,
   start: WriterStart,
   restartMs: number,
-  { onOutcomes, onFall }: ThreadEvents,
+  { onOutcomes, onFlush, onFall }: ThreadEvents,
 ): Promise<ThreadLife> {
   let state: "starting" | "ready" | "fallen" | "closing" | "closed" = "starting";
   let worker: Worker;
@@ -39,6 +41,7 @@ export async function startThread(
   };
   const receive = (message: FromWriter) => {
     if ("outcomes" in message) return onOutcomes(message);
+    if ("isToFlush" in message) return onFlush();
     if ("isClosed" in message) return end();
     if (state !== "closing") state = "ready";
     started.resolve();

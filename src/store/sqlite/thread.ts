@@ -4,21 +4,15 @@ import type { Writes } from "../../core/ports.ts";
 import type { Rules } from "../../core/rules.ts";
 import { commitTogether } from "./batch.ts";
 import { type Connection, connect } from "./connection.ts";
+import { writerLog } from "./log.ts";
 import { restsAtWork } from "./slow-disk.ts";
 import type { FromWriter, Job, ToWriter, WriterStart } from "./writer.ts";
 import { sqliteWrites } from "./writes.ts";
 
 /** Writes in one commit at the most, so that the first of them does not wait for all the others. */
 const BATCH_WRITES = 256;
-/** Pages in the log (of 4 KiB) after which it is copied into the database once writes have paused for a moment ... */
-const COPY_AFTER_PAUSE = 1000;
+/** How long writes have paused when the log is copied. */
 const PAUSE_MS = 50;
-/** ... as soon as no write waits ... */
-const COPY_WHEN_NONE_WAITS = 16_000;
-/** ... and even while writes wait. */
-const COPY_AT_LATEST = 20_000;
-/** Pages more after which it is tried again, if somebody still reads a state from before them. */
-const COPY_AGAIN = 2000;
 
 type Perform = (store: Writes, command: Command, rules: Rules) => Promise<Performed>;
 type Port = { postMessage(message: FromWriter): void };
@@ -48,34 +42,24 @@ function writerLoop({ path, rules }: WriterStart, port: Port, perform: Perform):
     },
   };
   const store = sqliteWrites(db);
+  const log = writerLog(db, path, () => port.postMessage({ isToFlush: true }));
   let queue: Job[] = [];
   let forgetBefore: number | undefined;
   let isRunning = false;
   let isClosing = false;
   let pause: Timer | undefined;
-  /** Pages that the last copy had to leave in the log: somebody reads a state from before them, as a backup does for as long as it takes. */
-  let left = 0;
 
   const run = async () => {
     while (queue.length > 0 || forgetBefore !== undefined) {
       if (queue.length > 0) await commitWaiting();
       else await forgetSome();
-      copyFrom(queue.length > 0 ? COPY_AT_LATEST : COPY_WHEN_NONE_WAITS);
+      log.grown();
       // What has arrived meanwhile is taken along.
       await nextTurn();
     }
     isRunning = false;
     if (isClosing) close();
-    else if (pagesInLog(db) >= COPY_AFTER_PAUSE) pause = setTimeout(copy, PAUSE_MS);
-  };
-  /** What cannot be copied yet is not tried again after each commit: only to find that out takes the longer, the longer the log is. */
-  const copyFrom = (pages: number) => {
-    const now = pagesInLog(db);
-    if (now < left) left = 0;
-    if (now >= pages && now - left >= COPY_AGAIN) copy();
-  };
-  const copy = () => {
-    left = copyLog(db, "passive");
+    else if (log.isWorthCopying()) pause = setTimeout(log.copyAll, PAUSE_MS);
   };
   const commitWaiting = async () => {
     const jobs = queue.splice(0, BATCH_WRITES);
@@ -100,7 +84,7 @@ function writerLoop({ path, rules }: WriterStart, port: Port, perform: Perform):
     if (!outcome || !("done" in outcome) || !outcome.done) forgetBefore = undefined;
   };
   const close = () => {
-    copyLog(db, "truncate");
+    log.close();
     db.close();
     port.postMessage({ isClosed: true });
   };
@@ -108,23 +92,13 @@ function writerLoop({ path, rules }: WriterStart, port: Port, perform: Perform):
   return (message) => {
     if ("jobs" in message) queue = queue.length === 0 ? [...message.jobs] : queue.concat(message.jobs);
     else if ("forgetBefore" in message) forgetBefore = message.forgetBefore;
+    else if ("isFlushed" in message) return log.flushed();
     else isClosing = true;
     clearTimeout(pause);
     if (isRunning) return;
     isRunning = true;
     setImmediate(run);
   };
-}
-
-/** How far the log has grown since it was last copied whole. */
-function pagesInLog(db: Connection): number {
-  return copyLog(db, "noop");
-}
-
-/** A checkpoint: with `passive` nobody waits for it, with `truncate` the log file is empty afterwards. Gives how many pages are left to copy. */
-function copyLog(db: Connection, mode: "noop" | "passive" | "truncate"): number {
-  const [row] = db.rows(`pragma wal_checkpoint(${mode})`);
-  return row ? Number(row.log) - Number(row.checkpointed) : 0;
 }
 
 /** Lets messages that wait be delivered. */

@@ -3,6 +3,7 @@ import type { Command, Performed } from "../../core/perform.ts";
 import type { Rules } from "../../core/rules.ts";
 import { tooManyWait } from "../trouble.ts";
 import type { Outcome } from "./batch.ts";
+import { databaseFile } from "./database-file.ts";
 import { answersInTurns } from "./slow-disk.ts";
 import { startThread } from "./thread-life.ts";
 import { waitingWrites } from "./waiting.ts";
@@ -36,9 +37,14 @@ export type ToWriter =
   | { readonly start: WriterStart }
   | { readonly jobs: readonly Job[] }
   | { readonly forgetBefore: number }
+  | { readonly isFlushed: true }
   | { readonly close: true };
 
-export type FromWriter = { readonly isReady: true } | Outcomes | { readonly isClosed: true };
+export type FromWriter =
+  | { readonly isReady: true }
+  | Outcomes
+  | { readonly isToFlush: true }
+  | { readonly isClosed: true };
 
 interface OutcomeOf {
   readonly id: number;
@@ -59,7 +65,7 @@ export interface Writer {
   isReady(): boolean;
   /** Writes that have no outcome yet. */
   waiting(): number;
-  /** Resolves when all that was queued is on disk and the database is closed. */
+  /** Resolves when all that was queued is on disk and the database is closed, which nobody else in this process may have open any more. */
   close(): Promise<void>;
 }
 
@@ -73,10 +79,15 @@ export async function startWriter(
 ): Promise<Writer> {
   const answers = answersInTurns<OutcomeOf>(({ id, outcome }) => queue.answer(id, outcome));
   const queue = writeQueue(bounds, (jobs) => life.tell({ jobs }), answers.keepsWrites);
+  const file = databaseFile(start.path);
   const life = await startThread(thread, start, bounds.restartMs, {
     onOutcomes({ outcomes, commitMs }) {
       if (commitMs !== undefined) onCommit(commitMs, outcomes.length);
       answers.add(outcomes, commitMs);
+    },
+    async onFlush() {
+      await file.flush();
+      if (life.isReady()) life.tell({ isFlushed: true });
     },
     onFall(error) {
       answers.all();
@@ -95,6 +106,7 @@ export async function startWriter(
     async close() {
       queue.send();
       await life.close();
+      await file.close();
       answers.all();
       queue.close();
     },
