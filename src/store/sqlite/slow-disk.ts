@@ -3,7 +3,7 @@ const SLOW_COMMIT_MS = 4;
 /** On a single core the writer's thread rests after so much of a batch ... */
 const WORK_MS = 0.2;
 /** ... for so long. */
-const REST_MS = 0.4;
+const REST_MS = 0.6;
 /** Writes of one commit that are answered before it is looked for reads again. */
 const ANSWERS_IN_A_TURN = 4;
 /** Turns after the last of these answers in which whoever was answered may write again, and goes into one commit with the others. */
