@@ -34,6 +34,11 @@ export interface EngineOptions {
   readonly connections: number;
   readonly perform: (store: Writes, command: Command, rules: Rules) => Promise<Performed>;
   readonly onFault: (error: unknown) => void;
+  /**
+   * The disk did not keep what an embedded database had given it. This process must end without closing the database: its next start
+   * finds all of it in the log, which a close would take away.
+   */
+  readonly onLost?: (error: unknown) => void;
   /** A database that is another process cannot be reached; what it refuses until it is back has no cause of its own. */
   readonly onAway?: (cause: string) => void;
   readonly onBack?: (awayMs: number) => void;

@@ -35,6 +35,16 @@ export async function openData(house: House, onWrite: (written: Promise<Performe
           : "Something went wrong in the data store.",
         { cause: causeOf(error) },
       ),
+    onLost(error) {
+      log.error(
+        "The disk did not keep what was written. The server ends here; its next start writes it again.",
+        {
+          cause: causeOf(error),
+        },
+      );
+      log.flush();
+      process.kill(process.pid, "SIGKILL");
+    },
     onBack: told.onBack,
     onAway: (cause) => {
       meters.counts.databaseOutages += 1;

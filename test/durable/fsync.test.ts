@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { beforeAll, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { adminKey, aFolder, eventually, type Folder, type Served, serving } from "../cli/command.ts";
@@ -17,6 +18,12 @@ const SLOW_SYNC_MS = 200;
 const TIME_LIMIT_MS = 30_000;
 
 beforeAll(() => needed("strace"), 120_000);
+
+const thousand = Array.from({ length: 1000 }, (_, n) => ({
+  name: `Pet ${n}`,
+  categoryId: 1,
+  status: "available",
+}));
 
 /** What syncs are judged by: requests, the log and answers. */
 const JUDGED_CALLS = "fsync,fdatasync,write,pwrite64,writev,pwritev,sendto,sendmsg,read,recvfrom,recvmsg";
@@ -98,18 +105,57 @@ test(
     });
     const headers = { "x-api-key": adminKey(folder), "content-type": "application/json" };
     expect(await post(server, headers, "/categories", { name: "Dogs" })).toBe(201);
-    const pets = Array.from({ length: 1000 }, (_, n) => ({
-      name: `Pet ${n}`,
-      categoryId: 1,
-      status: "available",
-    }));
     const before = traced(folder).length;
     const syncers = (file: string) => threadsThatSync(file, traced(folder).slice(before));
-    for (let more = 0; more < 60 && syncers("petstore.db").size === 0; more++)
-      expect(await post(server, headers, "/pets/batch", pets)).toBe(201);
+    const write = async () => {
+      for (let more = 0; more < 60 && syncers("petstore.db").size === 0; more++)
+        expect(await post(server, headers, "/pets/batch", thousand)).toBe(201);
+    };
+    // Two callers, so that writes never pause: then the writer itself would copy all.
+    await Promise.all([write(), write()]);
     expect(syncers("petstore.db").size).toBeGreaterThan(0);
-    expect(syncers("petstore.db").intersection(syncers("petstore.db-wal"))).toEqual(new Set());
+    const busy = new Set([...syncers("petstore.db-wal"), `${server.pid}`]);
+    expect(syncers("petstore.db").intersection(busy)).toEqual(new Set());
     expect(await server.end("SIGTERM")).toBe(0);
+  },
+  TIME_LIMIT_MS,
+);
+
+test(
+  "a disk that does not keep what was copied ends the server, and its next start has all that was answered",
+  async () => {
+    using folder = aFolder();
+    const headers = { "content-type": "application/json" };
+    let added = 0;
+    {
+      const under = [
+        ..."strace -D -f --seccomp-bpf -qq -e trace=fdatasync -e inject=fdatasync:error=EIO".split(" "),
+        ...["-P", folder.database, "-o", folder.file("trace")],
+      ];
+      await using server = await serving({ database: folder.database, under });
+      Object.assign(headers, { "x-api-key": adminKey(folder) });
+      expect(await post(server, headers, "/categories", { name: "Dogs" })).toBe(201);
+      const write = async () => {
+        for (
+          let more = 0;
+          more < 60 && (await post(server, headers, "/pets/batch", thousand)) === 201;
+          more++
+        )
+          added += 1000;
+      };
+      await Promise.allSettled([write(), write()]);
+      expect(
+        await eventually(() => server.stdout().includes("The disk did not keep what was written."), 5000),
+      ).toBe(true);
+      // By a signal, and not by being told to stop.
+      expect(await server.end("SIGTERM")).toBe(128);
+      expect(server.stdout()).toContain("EIO");
+    }
+    await using server = await serving({ database: folder.database });
+    const found = await fetch(`${server.url}/pets?limit=1`, { headers });
+    expect(found.status).toBe(200);
+    expect(added).toBeGreaterThan(1000);
+    expect(petsIn(folder)).toBeGreaterThanOrEqual(added);
   },
   TIME_LIMIT_MS,
 );
@@ -150,6 +196,11 @@ async function post(
   const response = await fetch(`${url}${path}`, request);
   await response.text();
   return response.status;
+}
+
+function petsIn(folder: Folder): number {
+  using database = new Database(folder.database, { readonly: true });
+  return Number(database.query("select count(*) from pets").values()[0]?.[0]);
 }
 
 function traced(folder: Folder): string {

@@ -2,13 +2,14 @@
 // the same turn: prints how many writes each commit had.
 import { readConfig } from "../../src/config.ts";
 import { rulesOf } from "../../src/core/rules.ts";
-import { BOUNDS, startWriter } from "../../src/store/sqlite/writer.ts";
+import { startWriter } from "../../src/store/sqlite/writer.ts";
 
 const fallible = new URL("./fallible-writer.ts", import.meta.url);
 const start = { path: process.argv[2] as string, rules: rulesOf(readConfig({})) };
 const commits: number[] = [];
 const fault = (error: unknown) => console.error(error);
-const writer = await startWriter(fallible, start, fault, BOUNDS, (_, writes) => commits.push(writes));
+const onCommit = (_: number, writes: number) => void commits.push(writes);
+const writer = await startWriter(fallible, start, { onFault: fault, onLost: fault, onCommit });
 const write = (name: string) =>
   writer.perform({
     operation: "categories.create",

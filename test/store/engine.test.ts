@@ -13,7 +13,12 @@ test("whoever hears of a write reads it at once, though others were reading an o
   using folder = aFolder();
   openStore(folder.database, 1).close();
   const rules = rulesOf(readConfig({}));
-  const engine = await openSqliteEngine(thread, { url: folder.database, rules, onFault: () => {} });
+  const engine = await openSqliteEngine(thread, {
+    url: folder.database,
+    rules,
+    onFault: () => {},
+    onLost: () => {},
+  });
   // In many turns somebody has looked before the writer is heard.
   let isOver = false;
   const look = () => {

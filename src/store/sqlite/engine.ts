@@ -4,9 +4,9 @@ import { reads } from "../store.ts";
 import { openCountsLog } from "./counts-log.ts";
 import { countsFileOf, makePlace, stayingOf } from "./place.ts";
 import { connectReader } from "./reader.ts";
-import { BOUNDS, startWriter } from "./writer.ts";
+import { startWriter } from "./writer.ts";
 
-/** The more, the more rows lie side by side; the writer's thread is held for 0.3 to 0.5 s by it, checkpoint included. */
+/** The more, the more rows lie side by side; the writer's thread is held for up to 0.5 s by it. */
 const FOLDED_AT_ONCE = 16 * 1024 * 1024;
 
 /** How soon it is noticed that the file was taken away under the server. */
@@ -15,13 +15,21 @@ const LOOK_FOR_FILE_MS = 500;
 /** SQLite: reads in this thread, writes in the one that `thread` names. */
 export async function openSqliteEngine(
   thread: URL,
-  { url, rules, onFault, onCommit }: Pick<EngineOptions, "url" | "rules" | "onFault" | "onCommit">,
+  {
+    url,
+    rules,
+    onFault,
+    onLost = onFault,
+    onCommit,
+  }: Pick<EngineOptions, "url" | "rules" | "onFault" | "onLost" | "onCommit">,
 ): Promise<Engine> {
-  const writer = await startWriter(thread, { path: url, rules }, onFault, BOUNDS, (milliseconds, writes) => {
+  const committed = (milliseconds: number, writes: number) => {
     // Whoever hears of a write can read it.
     reader.refresh();
     onCommit?.(milliseconds, writes);
-  });
+  };
+  const events = { onFault, onLost, onCommit: committed };
+  const writer = await startWriter(thread, { path: url, rules }, events);
   const reader = connectReader(url);
   makePlace(countsFileOf(url));
   const counts = { ...(await openCountsLog(countsFileOf(url))), show: async () => {} };

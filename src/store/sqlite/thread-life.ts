@@ -14,6 +14,8 @@ export interface ThreadEvents {
   readonly onOutcomes: (outcomes: Outcomes) => void;
   /** It asks for what it has copied to be brought to the disk. */
   readonly onFlush: () => void;
+  /** The disk may have lost what it has copied. */
+  readonly onLost: (cause: string) => void;
   /** It ended with what it was told; nobody knows how much of that was done. */
   readonly onFall: (error: Error) => void;
 }
@@ -23,7 +25,7 @@ export async function startThread(
   thread: URL,
   start: WriterStart,
   restartMs: number,
-  { onOutcomes, onFlush, onFall }: ThreadEvents,
+  { onOutcomes, onFlush, onLost, onFall }: ThreadEvents,
 ): Promise<ThreadLife> {
   let state: "starting" | "ready" | "fallen" | "closing" | "closed" = "starting";
   let worker: Worker;
@@ -42,6 +44,7 @@ export async function startThread(
   const receive = (message: FromWriter) => {
     if ("outcomes" in message) return onOutcomes(message);
     if ("isToFlush" in message) return onFlush();
+    if ("lost" in message) return onLost(message.lost);
     if ("isClosed" in message) return end();
     if (state !== "closing") state = "ready";
     started.resolve();

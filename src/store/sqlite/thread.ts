@@ -1,4 +1,4 @@
-import { fail } from "../../core/failure.ts";
+import { causeOf, fail } from "../../core/failure.ts";
 import type { Command, Performed } from "../../core/perform.ts";
 import type { Writes } from "../../core/ports.ts";
 import type { Rules } from "../../core/rules.ts";
@@ -42,7 +42,10 @@ function writerLoop({ path, rules }: WriterStart, port: Port, perform: Perform):
     },
   };
   const store = sqliteWrites(db);
-  const log = writerLog(db, path, () => port.postMessage({ isToFlush: true }));
+  const log = writerLog(db, path, {
+    flush: () => port.postMessage({ isToFlush: true }),
+    lost: (error) => port.postMessage({ lost: causeOf(error) }),
+  });
   let queue: Job[] = [];
   let forgetBefore: number | undefined;
   let isRunning = false;
@@ -59,7 +62,14 @@ function writerLoop({ path, rules }: WriterStart, port: Port, perform: Perform):
     }
     isRunning = false;
     if (isClosing) close();
-    else if (log.isWorthCopying()) pause = setTimeout(log.copyAll, PAUSE_MS);
+    else copyAfterPause();
+  };
+  const copyAfterPause = () => {
+    if (log.isWorthCopying()) pause = setTimeout(log.copyAll, PAUSE_MS);
+  };
+  const flushed = () => {
+    log.flushed();
+    if (!isRunning) copyAfterPause();
   };
   const commitWaiting = async () => {
     const jobs = queue.splice(0, BATCH_WRITES);
@@ -92,7 +102,7 @@ function writerLoop({ path, rules }: WriterStart, port: Port, perform: Perform):
   return (message) => {
     if ("jobs" in message) queue = queue.length === 0 ? [...message.jobs] : queue.concat(message.jobs);
     else if ("forgetBefore" in message) forgetBefore = message.forgetBefore;
-    else if ("isFlushed" in message) return log.flushed();
+    else if ("isFlushed" in message) return flushed();
     else isClosing = true;
     clearTimeout(pause);
     if (isRunning) return;

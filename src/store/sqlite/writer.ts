@@ -44,6 +44,7 @@ export type FromWriter =
   | { readonly isReady: true }
   | Outcomes
   | { readonly isToFlush: true }
+  | { readonly lost: string }
   | { readonly isClosed: true };
 
 interface OutcomeOf {
@@ -69,26 +70,33 @@ export interface Writer {
   close(): Promise<void>;
 }
 
+export interface WriterEvents {
+  readonly onFault: (error: unknown) => void;
+  /** The disk may have lost what was copied out of the log. The log has it, but only for who opens the database anew. */
+  readonly onLost: (error: unknown) => void;
+  readonly onCommit?: (milliseconds: number, writes: number) => void;
+}
+
 /** The serial writer in its thread: no request waits for a disk but the one that writes. */
 export async function startWriter(
   thread: URL,
   start: WriterStart,
-  onFault: (error: unknown) => void,
+  { onFault, onLost, onCommit }: WriterEvents,
   bounds: WriterBounds = BOUNDS,
-  onCommit: (milliseconds: number, writes: number) => void = () => {},
 ): Promise<Writer> {
   const answers = answersInTurns<OutcomeOf>(({ id, outcome }) => queue.answer(id, outcome));
   const queue = writeQueue(bounds, (jobs) => life.tell({ jobs }), answers.keepsWrites);
   const file = databaseFile(start.path);
   const life = await startThread(thread, start, bounds.restartMs, {
     onOutcomes({ outcomes, commitMs }) {
-      if (commitMs !== undefined) onCommit(commitMs, outcomes.length);
+      if (commitMs !== undefined) onCommit?.(commitMs, outcomes.length);
       answers.add(outcomes, commitMs);
     },
-    async onFlush() {
-      await file.flush();
-      if (life.isReady()) life.tell({ isFlushed: true });
+    onFlush() {
+      const flushed = () => life.isReady() && life.tell({ isFlushed: true });
+      file.flush().then(flushed, onLost);
     },
+    onLost,
     onFall(error) {
       answers.all();
       queue.refuseAll(error);
