@@ -38,9 +38,7 @@ export async function openData(house: House, onWrite: (written: Promise<Performe
     onLost(error) {
       log.error(
         "The disk did not keep what was written. The server ends here; its next start writes it again.",
-        {
-          cause: causeOf(error),
-        },
+        { cause: causeOf(error) },
       );
       log.flush();
       process.kill(process.pid, "SIGKILL");
