@@ -15,9 +15,6 @@ export interface LogBounds {
 
 const LOG_BOUNDS: LogBounds = { step: 4000, long: 16_000, ahead: 48_000, afterPause: 1000 };
 
-/** What SQLite says when the disk may not have what was copied. */
-const LOSSES = new Set(["SQLITE_IOERR_FSYNC", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_TRUNCATE"]);
-
 /** What the log asks of others. */
 export interface LogNeeds {
   /** To bring to the disk what was copied into the database, and tell `flushed`. */
@@ -77,7 +74,8 @@ export function writerLog(
     } catch (error) {
       // Nothing of the log is given up, and there may be room again at the next step.
       if (mode === "passive" && codeOf(error) === "SQLITE_FULL") return 0;
-      if (LOSSES.has(codeOf(error))) lost(error);
+      // What could not be written at all is tried again; what was taken and not kept is not.
+      if (codeOf(error) === "SQLITE_IOERR_FSYNC") lost(error);
       throw error;
     }
   };
